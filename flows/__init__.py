@@ -1,0 +1,1 @@
+"""Prefect flows that start, retry, resume and remember runs."""

@@ -1,0 +1,122 @@
+"""Config of the server, of tracking and of a run."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from plugrl.config.base import require
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitsConfig:
+    """Bounds on what peers can make the server hold or wait for."""
+
+    max_message_bytes: int = 2**30
+    """Largest wire message; larger ones close the connection before memory is taken."""
+    max_connections: int = 4096
+    """Env clients and viewers at once."""
+    max_envs_per_connection: int = 65_536
+    """Envs that one connection may name."""
+    max_viewers: int = 64
+    """Monitor viewers at once."""
+    infer_wait_timeout_s: float = 10.0
+    """How long the queue waits for a connected worker that asks for nothing."""
+    stop_timeout_s: float = 30.0
+    """How long a stop waits for the learn in progress before it is rolled back."""
+    close_timeout_s: float = 2.0
+    """How long a closing handshake may take."""
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            require(self, getattr(self, name) > 0, name, "more than 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerConfig:
+    """Where the server listens and what it demands of its peers."""
+
+    host: str = "127.0.0.1"
+    """Address to bind; any other than a loopback one wants a key."""
+    port: int = 8000
+    """Port to bind; 0 takes a free one and prints it."""
+    mini_infer_batch_size: int | None = None
+    """Infer once this many envs are queued; none waits for every connected worker."""
+    feedback_wait_timeout: float = 60.0
+    """Seconds in which feedback must follow an action, while the server is idle."""
+    api_key: str | None = None
+    """Key that peers must send; also read from PLUGRL_API_KEY."""
+    auth: bool = True
+    """Whether a bind beyond loopback demands a key."""
+    tls_cert: Path | None = None
+    """Certificate chain (PEM) to serve wss and https."""
+    tls_key: Path | None = None
+    """Private key (PEM) of the certificate."""
+    limits: LimitsConfig = field(default_factory=LimitsConfig)
+    """Bounds on what peers can cost."""
+
+    def __post_init__(self) -> None:
+        require(self, 0 <= self.port <= 65_535, "port", "0 to 65535")
+        size = self.mini_infer_batch_size
+        require(self, size is None or size >= 1, "mini_infer_batch_size", "at least 1, or none")
+        require(self, self.feedback_wait_timeout > 0, "feedback_wait_timeout", "more than 0")
+        require(
+            self,
+            (self.tls_cert is None) == (self.tls_key is None),
+            "tls_key",
+            "tls_cert and tls_key together",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackConfig:
+    """Where metrics go beside the console, metrics.jsonl and nothing else."""
+
+    enabled: bool = False
+    """Send metrics to the tracker too."""
+    tracker: Literal["swanlab", "wandb", "tensorboard"] = "tensorboard"
+    """Which tracker."""
+    project: str = "plugrl"
+    """The tracker's project."""
+    mode: Literal["online", "offline"] = "online"
+    """Whether SwanLab and W&B talk to their servers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """Seeds, folders and logs of a run."""
+
+    seed: int = 0
+    """Seeds Python, NumPy and torch before the policy is built."""
+    num_threads: int = 1
+    """Threads of torch on the CPU; one is fastest for small networks."""
+    checkpoint_base_dir: Path = Path("checkpoints")
+    """Folder of all checkpoints."""
+    exp_name: str | None = None
+    """Name of the run; none makes a new one from the time."""
+    resume: bool = False
+    """Go on from the newest valid checkpoint of exp_name."""
+    overwrite: bool = False
+    """Delete the folder of exp_name first, if there is one."""
+    keep_last: int = 3
+    """Checkpoints to keep beside the best one."""
+    log_level: LogLevel = "info"
+    """Least level of the log lines shown."""
+
+    def __post_init__(self) -> None:
+        require(self, self.num_threads >= 1, "num_threads", "at least 1")
+        require(self, 0 <= self.seed < 2**32, "seed", "0 to 4294967295")
+        require(self, self.keep_last >= 1, "keep_last", "at least 1")
+        require(self, not (self.resume and self.overwrite), "overwrite", "no overwrite with resume")
+        name = self.exp_name
+        plain = name is None or (
+            name not in {"", ".", ".."} and "/" not in name and "\\" not in name
+        )
+        require(self, plain, "exp_name", "a plain folder name")
+        require(
+            self,
+            not self.resume or name is not None,
+            "resume",
+            "an exp_name to resume",
+        )

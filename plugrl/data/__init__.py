@@ -1,0 +1,1 @@
+"""What is collected, kept and computed of frames."""

@@ -1,0 +1,77 @@
+"""Statistics of the latest finished episodes, as clients report them in ``info["episode"]``."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plugrl.protocol.messages import Info
+
+
+class EpisodeStats:
+    """Means over the last ``window`` episodes, and their count since the run's first step."""
+
+    def __init__(self, window: int = 100) -> None:
+        """Start empty."""
+        self.num_episodes = 0
+        self.returns: deque[float] = deque(maxlen=window)
+        self.lengths: deque[int] = deque(maxlen=window)
+        self.successes: deque[bool] = deque(maxlen=window)
+
+    def record(self, info: Info, done: NDArray[np.bool_]) -> int:
+        """Take the episodes of the frames that are done (m,); returns how many there were."""
+        if not done.any():
+            return 0
+        episode = info.get("episode")
+        if not isinstance(episode, dict) or "r" not in episode:
+            return 0
+        finished = done & _column(episode, "mask", done, default=True).astype(bool)
+        returns, lengths = (
+            _column(episode, "r", done, default=0.0),
+            _column(episode, "l", done, default=0),
+        )
+        successes = _column(episode, "s", done, default=False)
+        for i in np.flatnonzero(finished):
+            self.num_episodes += 1
+            self.returns.append(float(returns[i]))
+            self.lengths.append(int(lengths[i]))
+            if "s" in episode:
+                self.successes.append(bool(successes[i]))
+        return int(finished.sum())
+
+    def metrics(self) -> dict[str, float]:
+        """Means over the window; empty before the first episode."""
+        if not self.returns:
+            return {}
+        means = {
+            "rollout/episode_return_mean": float(np.mean(self.returns)),
+            "rollout/episode_length_mean": float(np.mean(self.lengths)),
+            "rollout/num_episodes": float(self.num_episodes),
+        }
+        if self.successes:
+            means["rollout/success_rate"] = float(np.mean(self.successes))
+        return means
+
+    def state(self) -> dict[str, Any]:
+        """JSON that ``load_state`` takes back."""
+        return {
+            "num_episodes": self.num_episodes,
+            "returns": list(self.returns),
+            "lengths": list(self.lengths),
+            "successes": list(self.successes),
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        self.num_episodes = state["num_episodes"]
+        self.returns.extend(state["returns"])
+        self.lengths.extend(state["lengths"])
+        self.successes.extend(state["successes"])
+
+
+def _column(episode: Info, key: str, done: NDArray[np.bool_], *, default: Any) -> NDArray[Any]:
+    value = np.asarray(episode.get(key, default))
+    return (
+        value if value.shape == done.shape else np.broadcast_to(value.reshape(-1)[:1], done.shape)
+    )

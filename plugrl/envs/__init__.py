@@ -1,0 +1,1 @@
+"""What an env client can run."""

@@ -1,0 +1,1 @@
+"""Torch modules that policies are made of."""

@@ -1,0 +1,1 @@
+"""The wire: codec, messages and the table of legal moves, without sockets."""

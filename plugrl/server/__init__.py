@@ -1,0 +1,1 @@
+"""The server: connections, batching, the frame rule, the loop, telemetry."""

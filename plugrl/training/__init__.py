@@ -1,0 +1,1 @@
+"""From configs to a running server: checkpoints, tracking, seeds."""
