@@ -1,6 +1,8 @@
 """What the server asks of an algorithm and of a run; it speaks NumPy and knows no torch."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -60,3 +62,54 @@ class Algorithm(Protocol):
         Raises:
             LearnInterruptedError: ``progress`` was interrupted; the state is then half-updated.
         """
+
+
+class LearnerBackend(Protocol):
+    """Where a learn is computed: this process, or others."""
+
+    def learn(self, progress: LearnProgress) -> dict[str, float]:
+        """Have the algorithm learn; runs off the event loop.
+
+        Raises:
+            LearnInterruptedError: ``progress`` was interrupted, and the algorithm is again exactly
+                what it was before this call, its frames dropped.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCheckpoint:
+    """A checkpoint on disk."""
+
+    path: Path
+    step: int
+    """Frames learned from."""
+    num_bytes: int
+    seconds: float
+    """How long the write took."""
+
+
+class Saver(Protocol):
+    """Makes checkpoints, in two halves, so that training waits only for the copy."""
+
+    def snapshot(self) -> Callable[[], SavedCheckpoint]:
+        """Copy the state; called while nothing else uses the model.
+
+        Returns:
+            The function that writes the copy to disk, from any thread, and raises ``OSError``
+            when it can't.
+        """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunIdentity:
+    """Who this run is: shown by the monitor and told to clients."""
+
+    exp_name: str = ""
+    policy: str = ""
+    policy_variant: str = ""
+    algorithm: str = ""
+    algorithm_variant: str = ""
+    total_steps: int | None = None
+    """Frames after which the run is finished, where there is such a number."""
+    run_dir: str = ""
+    """Folder of the run's files."""
