@@ -13,6 +13,7 @@
     │   └── UnexpectedMessageError  a legal message that was not due
     ├── ConnectionLostError         the peer is gone, or never answered
     │   └── ServerStoppedError      the server said that the run is finished
+    ├── EnvError                    an env broke its own contract
     ├── CheckpointError             a checkpoint that can't be used
     │   ├── CheckpointDamagedError  missing files, wrong hashes, unreadable data
     │   └── CheckpointMismatchError written for another policy, algorithm or architecture
@@ -90,6 +91,10 @@ class ConnectionLostError(PlugRLError):
 
 class ServerStoppedError(ConnectionLostError):
     """The server closed because the run is finished; do not reconnect."""
+
+
+class EnvError(PlugRLError):
+    """An env broke its own contract: a NaN, or an observation outside its space's shape."""
 
 
 class CheckpointError(PlugRLError):

@@ -17,6 +17,8 @@ class ClientConfig:
     """Port of the server."""
     api_key: str | None = None
     """Key to send; also read from PLUGRL_API_KEY."""
+    tls_ca: Path | None = None
+    """Certificates (PEM) to trust for wss; none trusts the system's."""
     num_envs: int = 1
     """Envs in each process, stepped together over one connection."""
     num_procs: int = 1
@@ -33,6 +35,10 @@ class ClientConfig:
     """Silence after which the server is taken for dead; a learn may last an hour."""
     connect_timeout_s: float = 10.0
     """How long one connection attempt may take."""
+    close_timeout_s: float = 2.0
+    """How long a closing handshake may take."""
+    max_message_bytes: int = 2**30
+    """Largest wire message taken from the server."""
     retry_first_s: float = 0.5
     """Pause before the first reconnect; doubles, with jitter."""
     retry_max_s: float = 15.0
@@ -47,13 +53,20 @@ class ClientConfig:
     """Least level of the log lines shown."""
 
     def __post_init__(self) -> None:
-        for name in ("num_envs", "num_procs", "retry_limit"):
+        for name in ("num_envs", "num_procs", "retry_limit", "max_message_bytes"):
             require(self, getattr(self, name) >= 1, name, "at least 1")
         for name in ("num_episodes", "replan_steps"):
             value = getattr(self, name)
             require(self, value is None or value >= 1, name, "at least 1, or none")
-        for name in ("receive_timeout_s", "connect_timeout_s", "retry_first_s", "retry_max_s"):
-            require(self, getattr(self, name) > 0, name, "more than 0")
+        for name in (
+            "receive_timeout_s",
+            "connect_timeout_s",
+            "close_timeout_s",
+            "retry_first_s",
+            "retry_max_s",
+        ):
+            value = getattr(self, name)
+            require(self, 0 < value < float("inf"), name, "finite seconds, more than 0")
         require(self, 1 <= self.server_port <= 65_535, "server_port", "1 to 65535")
         require(self, self.video_every >= 0, "video_every", "at least 0")
         require(self, self.seed >= 0, "seed", "at least 0")

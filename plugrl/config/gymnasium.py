@@ -14,6 +14,8 @@ class GymnasiumEnvConfig(EnvConfig):
     """An id of Gymnasium's registry, or ``module:EnvClass``."""
     kwargs: dict[str, Any] = field(default_factory=dict)
     """Keyword arguments for the env's constructor."""
+    render_mode: str | None = None
+    """Gymnasium's render mode; ``human`` opens a window. Recording videos sets ``rgb_array``."""
     action_bounds: Literal["clip", "rescale"] = "clip"
     """What happens to a Box action at the env: clipped to the bounds, or [-1, 1] rescaled to
     them. The learner keeps the raw action either way."""

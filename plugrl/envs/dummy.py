@@ -1,0 +1,56 @@
+"""An env that costs nothing: for tests, and for measuring everything around it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plugrl.config.dummy import DummyEnvConfig
+from plugrl.envs.base import StepResult, VectorEnv
+from plugrl.protocol.messages import Array, Observation
+
+
+class DummyEnv(VectorEnv):
+    """Each step pays 1, whatever the action; an episode terminates at the configured length.
+
+    ``states.state`` repeats the steps done in the episode; images are black.
+    """
+
+    def __init__(self, config: DummyEnvConfig, num_envs: int) -> None:
+        """Allocate the parts of an observation that never change."""
+        self.num_envs = num_envs
+        self._config = config
+        self._steps = np.zeros(num_envs, np.int64)
+        shape = (num_envs, config.image_height, config.image_width, 3)
+        self._black = np.zeros(shape, np.uint8)
+        self._text = np.full(num_envs, config.text)
+
+    def reset(self, env_indices: NDArray[np.int64], seeds: Sequence[int] | None) -> Observation:
+        """Set the step counts to 0; there is nothing to seed."""
+        self._steps[env_indices] = 0
+        return self._observe(env_indices)
+
+    def step(self, env_indices: NDArray[np.int64], actions: Array) -> StepResult:
+        """Count a step."""
+        self._steps[env_indices] += 1
+        num = len(env_indices)
+        return StepResult(
+            obs=self._observe(env_indices),
+            rewards=np.ones(num),
+            terminated=self._steps[env_indices] >= self._config.episode_length,
+            truncated=np.zeros(num, np.bool_),
+        )
+
+    def render(self) -> NDArray[np.uint8]:
+        """Black."""
+        return self._black[0]
+
+    def _observe(self, env_indices: NDArray[np.int64]) -> Observation:
+        num = len(env_indices)
+        config = self._config
+        states: dict[str, Array] = {}
+        if config.state_dim:
+            steps = self._steps[env_indices].astype(np.float64)
+            states["state"] = np.repeat(steps, config.state_dim).reshape(num, config.state_dim)
+        images = {f"image_{i}": self._black[:num] for i in range(config.num_images)}
+        return Observation(images, states, self._text[:num])

@@ -1,0 +1,184 @@
+"""Gymnasium envs, by id or ``module:EnvClass``, stepped one after another."""
+
+import difflib
+import importlib
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import gymnasium as gym  # noqa: TID253 -- this module is imported when such an env is built
+import numpy as np
+from gymnasium.envs.registration import parse_env_id
+from numpy.typing import NDArray
+
+from plugrl.config.gymnasium import GymnasiumEnvConfig
+from plugrl.envs.base import StepResult, VectorEnv
+from plugrl.envs.spaces import ObservationLayout, action_decoder
+from plugrl.errors import EnvError, UsageError
+from plugrl.protocol.messages import Array, Observation
+
+AnyEnv: TypeAlias = gym.Env[Any, Any]
+
+
+class GymnasiumVector(VectorEnv):
+    """A vector of ready-made Gymnasium envs of the same spaces."""
+
+    def __init__(
+        self,
+        envs: Sequence[AnyEnv],
+        *,
+        action_bounds: Literal["clip", "rescale"] = "clip",
+        max_episode_steps: int | None = None,
+    ) -> None:
+        """Take over ``envs``, which ``close`` closes.
+
+        Args:
+            envs: at least one.
+            action_bounds: what happens to Box actions outside the bounds.
+            max_episode_steps: truncate episodes after as many steps; None leaves that to the envs.
+
+        Raises:
+            IncompatibleError: a space that has no form on the wire.
+        """
+        self.num_envs = len(envs)
+        self._envs = list(envs)
+        self._layout = ObservationLayout(envs[0].observation_space)
+        self._decode = action_decoder(envs[0].action_space, action_bounds)
+        self._max_steps = max_episode_steps
+        self._steps = np.zeros(self.num_envs, np.int64)
+
+    def reset(self, env_indices: NDArray[np.int64], seeds: Sequence[int] | None) -> Observation:
+        """Reset k envs, with seeds or going on with their own random numbers."""
+        self._steps[env_indices] = 0
+        given = [None] * len(env_indices) if seeds is None else seeds
+        raw = [
+            self._envs[i].reset(seed=seed)[0]
+            for i, seed in zip(env_indices.tolist(), given, strict=True)
+        ]
+        return self._layout.encode(raw)
+
+    def step(self, env_indices: NDArray[np.int64], actions: Array) -> StepResult:
+        """Step k envs in order."""
+        results = [
+            self._envs[i].step(action)
+            for i, action in zip(env_indices.tolist(), self._decode(actions), strict=True)
+        ]
+        raw, rewards, terminated, truncated, infos = zip(*results, strict=True)
+        self._steps[env_indices] += 1
+        cut = np.array(truncated, np.bool_)
+        if self._max_steps is not None:
+            cut |= self._steps[env_indices] >= self._max_steps
+        return StepResult(
+            obs=self._layout.encode(raw),
+            rewards=_finite(np.array(rewards, np.float64)),
+            terminated=np.array(terminated, np.bool_),
+            truncated=cut,
+            info={"success": np.array([_success(info) for info in infos])},
+        )
+
+    def render(self) -> NDArray[np.uint8]:
+        """The picture of env 0.
+
+        Raises:
+            UsageError: it draws none; says what to install or set.
+        """
+        try:
+            picture = self._envs[0].render()
+        except gym.error.DependencyNotInstalled as error:
+            raise UsageError(f"can't draw {self._envs[0]}: {error}") from error
+        if not isinstance(picture, np.ndarray):
+            raise UsageError(
+                f"expected a picture from {self._envs[0]}, got {type(picture).__name__}; make it "
+                "with render_mode='rgb_array'"
+            )
+        return picture
+
+    def close(self) -> None:
+        """Close all envs."""
+        for env in self._envs:
+            env.close()
+
+
+class GymnasiumEnv(GymnasiumVector):
+    """The envs of a config."""
+
+    def __init__(self, config: GymnasiumEnvConfig, num_envs: int) -> None:
+        """Make ``num_envs`` envs.
+
+        Raises:
+            UsageError: there is no such env, or something is not installed; says the remedy.
+        """
+        envs = [_make(config) for _ in range(num_envs)]
+        super().__init__(
+            envs,
+            action_bounds=config.action_bounds,
+            max_episode_steps=config.max_episode_steps or _registered_limit(config.id),
+        )
+
+
+def _make(config: GymnasiumEnvConfig) -> AnyEnv:
+    kwargs = dict(config.kwargs)
+    if config.render_mode is not None:
+        kwargs["render_mode"] = config.render_mode
+    module, colon, name = config.id.partition(":")
+    try:
+        if colon and isinstance(cls := _attribute(module, name), type):
+            return _construct(cls, config.id, kwargs)
+        # -1: no TimeLimit, so that our own limit can be higher than the id's; and no checker,
+        # whose work per step is done by the layout.
+        return gym.make(config.id, max_episode_steps=-1, disable_env_checker=True, **kwargs)
+    except (gym.error.UnregisteredEnv, gym.error.DeprecatedEnv) as error:
+        raise _unknown(config.id) from error
+    except (gym.error.DependencyNotInstalled, ImportError) as error:
+        raise _missing(config.id, error) from error
+    except (gym.error.Error, TypeError) as error:
+        raise UsageError(f"can't make {config.id!r} with {kwargs}: {error}") from error
+
+
+def _construct(cls: type, env_id: str, kwargs: dict[str, Any]) -> AnyEnv:
+    env = cls(**kwargs)
+    if not isinstance(env, gym.Env):
+        raise UsageError(f"expected a gymnasium.Env, got {cls.__name__}, at {env_id}")
+    return env
+
+
+def _attribute(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name, None)
+
+
+def _registered_limit(env_id: str) -> int | None:
+    spec = gym.registry.get(env_id.rpartition(":")[2])
+    return spec.max_episode_steps if spec else None
+
+
+def _unknown(env_id: str) -> UsageError:
+    newest = _newest_ids()
+    nearest = difflib.get_close_matches(env_id, newest, n=1, cutoff=0.5)
+    hint = f", did you mean {nearest[0]!r}?" if nearest else ""
+    return UsageError(
+        f"unknown gymnasium id {env_id!r}{hint} (gymnasium.pprint_registry() lists all; an env of "
+        "your own goes by module:EnvClass)"
+    )
+
+
+def _newest_ids() -> list[str]:
+    newest: dict[tuple[str | None, str], tuple[int, str]] = {}
+    for env_id in gym.registry:
+        namespace, name, version = parse_env_id(env_id)
+        key, entry = (namespace, name), (version or 0, env_id)
+        newest[key] = max(newest.get(key, entry), entry)
+    return [env_id for _, env_id in newest.values()]
+
+
+def _missing(env_id: str, error: Exception) -> UsageError:
+    remedy = "; pip install 'plugrl[mujoco]'" if "mujoco" in str(error).lower() else ""
+    return UsageError(f"can't make {env_id!r}: {type(error).__name__}: {error}{remedy}")
+
+
+def _success(info: dict[str, Any]) -> bool:
+    return bool(info.get("is_success", info.get("success", False)))
+
+
+def _finite(rewards: NDArray[np.float64]) -> NDArray[np.float64]:
+    if not np.isfinite(rewards).all():
+        raise EnvError(f"expected finite rewards, got {rewards.tolist()}")
+    return rewards
