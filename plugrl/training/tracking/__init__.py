@@ -1,1 +1,1 @@
-"""Where metrics go."""
+"""Where a run's metrics go: one protocol, a sink a file."""

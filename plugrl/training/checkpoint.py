@@ -1,0 +1,239 @@
+"""Checkpoints: an algorithm's whole state in a step folder, as data only."""
+
+import logging
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors import numpy as safetensors
+
+import plugrl
+from plugrl.algorithms.base import BaseAlgorithm, TrainState
+from plugrl.config.base import AlgorithmConfig, EnvSizes, PolicyConfig, as_dict
+from plugrl.errors import (
+    CheckpointDamagedError,
+    CheckpointMismatchError,
+    CheckpointNotFoundError,
+)
+from plugrl.server.algorithm import SavedCheckpoint
+from plugrl.training import step_folder
+
+logger = logging.getLogger(__name__)
+
+MODEL_FILE = "model.safetensors"
+OPTIMIZER_FILE = "optimizer.safetensors"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Origin:
+    """What a run was made from; told apart by uid and variant."""
+
+    policy: str
+    policy_variant: str
+    policy_config: PolicyConfig | Mapping[str, Any]
+    """The config, or its fields as plain data where it was read from disk."""
+    algorithm: str
+    algorithm_variant: str
+    algorithm_config: AlgorithmConfig | Mapping[str, Any]
+    sizes: EnvSizes | None = None
+    """The env's sizes, where they were known."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCheckpoint:
+    """A checkpoint read back."""
+
+    path: Path
+    step: int
+    """Frames learned from."""
+    origin: Origin
+    state: TrainState
+
+
+def save(
+    exp_dir: Path, origin: Origin, state: TrainState, metrics: Mapping[str, float]
+) -> SavedCheckpoint:
+    """Write one step folder, whole or not at all.
+
+    Args:
+        exp_dir: folder of the experiment; made if missing.
+        origin: what the run was made from.
+        state: what to remember.
+        metrics: episode statistics at this moment; the best checkpoint is told by them.
+
+    Raises:
+        OSError: the disk is full or read-only; nothing of the attempt is left.
+    """
+    started_at = time.monotonic()
+    step = int(state.counters["global_step"])
+    files = {MODEL_FILE: _pack(state.model), OPTIMIZER_FILE: _pack(state.optimizer)}
+    about = {
+        "step": step,
+        "num_learns": int(state.counters["num_learns"]),
+        "counters": dict(state.counters),
+        "metrics": dict(metrics),
+        "origin": _plain(origin),
+        "versions": {
+            "plugrl": plugrl.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "torch": version("torch"),
+        },
+        "saved_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    path = step_folder.write_step(exp_dir, step, files, about)
+    num_bytes = sum(f.stat().st_size for f in path.iterdir())
+    return SavedCheckpoint(path, step, num_bytes, time.monotonic() - started_at)
+
+
+def load(step_dir: Path) -> LoadedCheckpoint:
+    """Read and verify one step folder.
+
+    Raises:
+        CheckpointNotFoundError: ``step_dir`` is no step folder; says which there are, if any.
+        CheckpointDamagedError: it can't be trusted.
+    """
+    if not (step_dir / step_folder.STATE_FILE).exists():
+        raise CheckpointNotFoundError(_no_step_folder(step_dir))
+    folder = step_folder.read_step(step_dir)
+    try:
+        return LoadedCheckpoint(
+            path=step_dir,
+            step=folder.state["step"],
+            origin=_origin(folder.state["origin"]),
+            state=TrainState(
+                model=safetensors.load(folder.files[MODEL_FILE]),
+                optimizer=safetensors.load(folder.files[OPTIMIZER_FILE]),
+                counters=folder.state["counters"],
+            ),
+        )
+    except (KeyError, TypeError, SafetensorError) as error:
+        raise CheckpointDamagedError(f"can't use {step_dir}: {error!r}") from error
+
+
+def load_newest(exp_dir: Path) -> LoadedCheckpoint:
+    """The newest valid checkpoint of an experiment; damaged ones are named in a warning.
+
+    Raises:
+        CheckpointNotFoundError: there is none.
+    """
+    for path in reversed(step_folder.step_dirs(exp_dir)):
+        try:
+            return load(path)
+        except (CheckpointDamagedError, CheckpointNotFoundError) as error:
+            logger.warning("skipped the damaged checkpoint %s: %s", path, error)
+    raise CheckpointNotFoundError(
+        f"FileNotFoundError: no valid checkpoint to resume in {exp_dir}; "
+        "start without --resume, or check --checkpoint-base-dir and --exp-name"
+    )
+
+
+def require_same_origin(loaded: LoadedCheckpoint, origin: Origin, *, algorithm: bool) -> None:
+    """Refuse a checkpoint of another policy and, where it matters, of another algorithm.
+
+    Raises:
+        CheckpointMismatchError: names both.
+    """
+    found = loaded.origin
+    pairs = {
+        "policy": ((origin.policy, origin.policy_variant), (found.policy, found.policy_variant))
+    }
+    if algorithm:
+        pairs["algorithm"] = (
+            (origin.algorithm, origin.algorithm_variant),
+            (found.algorithm, found.algorithm_variant),
+        )
+    for kind, (wanted, got) in pairs.items():
+        if wanted != got:
+            raise CheckpointMismatchError(
+                f"expected a checkpoint of {kind} {' '.join(wanted)!r}, "
+                f"got one of {' '.join(got)!r}, at {loaded.path}"
+            )
+
+
+class CheckpointSaver:
+    """Makes the run's checkpoints: a copy under the model lock, then a write off to the side."""
+
+    def __init__(
+        self,
+        exp_dir: Path,
+        origin: Origin,
+        algorithm: BaseAlgorithm[Any],
+        *,
+        keep_last: int,
+        save: "Save" = save,
+    ) -> None:
+        """Save ``algorithm`` under ``exp_dir``, keeping the ``keep_last`` newest and the best."""
+        self._exp_dir = exp_dir
+        self._origin = origin
+        self._algorithm = algorithm
+        self._keep_last = keep_last
+        self._save = save
+
+    def snapshot(self) -> Callable[[], SavedCheckpoint]:
+        """Copy the state; returns what writes the copy to disk."""
+        return partial(self._write, self._algorithm.state(), self._algorithm.episodes.metrics())
+
+    def _write(self, state: TrainState, metrics: Mapping[str, float]) -> SavedCheckpoint:
+        saved = self._save(self._exp_dir, self._origin, state, metrics)
+        step_folder.prune(self._exp_dir, keep_last=self._keep_last)
+        return saved
+
+
+Save = Callable[[Path, Origin, TrainState, Mapping[str, float]], SavedCheckpoint]
+"""The signature of ``save``."""
+
+Resume = Callable[[Path], LoadedCheckpoint]
+"""The signature of ``load_newest``."""
+
+
+def _pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    packed: bytes = safetensors.save({n: np.asarray(a, order="C") for n, a in arrays.items()})
+    return packed
+
+
+def _plain(origin: Origin) -> dict[str, Any]:
+    plain = {
+        name: getattr(origin, name)
+        for name in ("policy", "policy_variant", "algorithm", "algorithm_variant")
+    }
+    for name in ("policy_config", "algorithm_config"):
+        config = getattr(origin, name)
+        plain[name] = config if isinstance(config, Mapping) else _jsonable(as_dict(config))
+    plain["sizes"] = None if origin.sizes is None else asdict(origin.sizes)
+    return plain
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _origin(plain: Mapping[str, Any]) -> Origin:
+    sizes = plain["sizes"]
+    if sizes is not None:
+        sizes = EnvSizes(**{**sizes, "num_choices": tuple(sizes["num_choices"])})
+    return Origin(**{**plain, "sizes": sizes})
+
+
+def _no_step_folder(path: Path) -> str:
+    steps = step_folder.valid_steps(path)
+    if steps:
+        return (
+            f"expected a step folder, got the experiment folder {path}, "
+            f"which has steps {', '.join(map(str, steps))}: "
+            f"choose one, such as {path / str(steps[-1])}"
+        )
+    return f"FileNotFoundError: no checkpoint at {path}; expected a folder with state.json"

@@ -1,0 +1,31 @@
+"""Which sinks a run has."""
+
+from plugrl.config.server import TrackConfig
+from plugrl.training.tracking.console import ConsoleSink
+from plugrl.training.tracking.jsonl import JsonlSink
+from plugrl.training.tracking.sink import Sink, TrackedRun
+from plugrl.training.tracking.swanlab import SwanLabSink
+from plugrl.training.tracking.tensorboard import TensorBoardSink
+from plugrl.training.tracking.tracker import OpenSink, Tracker
+from plugrl.training.tracking.wandb import WandbSink
+
+TRACKERS: dict[str, type[SwanLabSink | TensorBoardSink | WandbSink]] = {
+    "swanlab": SwanLabSink,
+    "tensorboard": TensorBoardSink,
+    "wandb": WandbSink,
+}
+
+
+def start_tracking(config: TrackConfig, run: TrackedRun) -> Tracker:
+    """The console, ``metrics.jsonl`` and, where it is enabled, the tracker; all opened aside."""
+    sinks: dict[str, OpenSink] = {
+        "console": lambda: ConsoleSink(run),
+        "metrics.jsonl": lambda: JsonlSink(run),
+    }
+    if config.enabled:
+
+        def open_tracker() -> Sink:
+            return TRACKERS[config.tracker](run)
+
+        sinks[config.tracker] = open_tracker
+    return Tracker(sinks)
