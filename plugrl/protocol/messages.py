@@ -113,8 +113,9 @@ class Feedback:
     """(m,) distinct, at least 0."""
     step_ids: NDArray[np.int64]
     """(m,) action chunks completed in the episode."""
-    obs: Observation
-    """m rows: after the last step run; terminal observations where an episode ended."""
+    obs: Observation | None
+    """m rows: after the last step run; terminal observations where an episode ended. None where
+    what came has no row for each env: no error, but nothing that could be stored or reused."""
     rewards: Array
     """(m,) float: sums over the steps run of the chunk."""
     terminated: NDArray[np.bool_]
