@@ -34,6 +34,10 @@ class Inference:
     step_state: Tree = None
     """Arrays (n, ...) that training will need of these actions; they never cross the wire."""
 
+    def rows(self, index: Array | slice) -> "Inference":
+        """The answer to some of the observations, (k,) indices or a slice."""
+        return Inference(self.actions[index], tree_map(lambda a: a[index], self.step_state))
+
 
 @dataclass(frozen=True, slots=True)
 class Frames:

@@ -63,11 +63,11 @@ class BasePolicy(nn.Module, ABC, Generic[ConfigT]):
 
 
 def flatten_states(obs: Observation) -> NDArray[np.float32]:
-    """All states concatenated in the order of their names: (n, D) float32."""
+    """All states concatenated in the order of their names: a new (n, D) float32 array."""
     states = obs.states
     if len(states) == 1:
         (only,) = states.values()
-        return only.astype(np.float32, copy=False)
+        return only.astype(np.float32)
     names = sorted(states)
     return np.concatenate(
         [states[name] for name in names], axis=1, dtype=np.float32, casting="unsafe"

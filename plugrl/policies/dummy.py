@@ -21,7 +21,7 @@ class DummyPolicy(BasePolicy[DummyPolicyConfig]):
         super().__init__(config, sizes, seed=seed)
         self._chunk_shape = (config.action_horizon, config.action_dim)
 
-    def act(self, obs: Observation, *, deterministic: bool = False) -> Inference:  # noqa: ARG002
+    def act(self, obs: Observation, *, deterministic: bool = False) -> Inference:
         """Zeros: (n, H, action_dim) float32."""
         return Inference(np.zeros((len(obs), *self._chunk_shape), np.float32))
 

@@ -1,0 +1,328 @@
+"""Proximal policy optimisation (Schulman et al. 2017).
+
+The comments ``core N`` and ``continuous N`` are the numbered details of docs/ppo.md.
+
+Legend: m rows of a rollout, B of a minibatch.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from plugrl.algorithms import losses
+from plugrl.algorithms.base import BaseAlgorithm, TrainState
+from plugrl.config.ppo import PPOConfig
+from plugrl.data.advantages import continuations, gae
+from plugrl.data.frames import Frames
+from plugrl.data.progress import LearnProgress
+from plugrl.data.reward_scale import RewardScaler
+from plugrl.data.rollout import Rollout, Rows
+from plugrl.errors import IncompatibleError
+from plugrl.networks.flat import flatten_parameters
+from plugrl.policies.actor_critic import ActorCritic
+from plugrl.policies.base import BasePolicy
+
+_KL_STOP_FACTOR = 1.5
+"""How far beyond ``target_kl`` the epochs are left."""
+_KL_FACTOR_STEP = 1.5
+"""What ``adaptive_kl`` multiplies or divides the learning rate by."""
+_KL_FACTOR_LIMIT = 30.0
+"""How far ``adaptive_kl`` may carry the learning rate up or down."""
+
+
+class Batch(NamedTuple):
+    """Rows to learn from; all first dimensions are m, or B in a minibatch."""
+
+    inputs: torch.Tensor
+    """(m, *obs) prepared observations."""
+    actions: torch.Tensor
+    """(m, H, *action)"""
+    old_log_probs: torch.Tensor
+    """(m,)"""
+    old_values: torch.Tensor
+    """(m,)"""
+    advantages: torch.Tensor
+    """(m,)"""
+    returns: torch.Tensor
+    """(m,)"""
+
+    def permuted(self, order: torch.Tensor) -> "Batch":
+        """The rows in this order, (m,)."""
+        return Batch(*(field[order] for field in self))
+
+    def split(self, num_parts: int) -> list["Batch"]:
+        """Parts whose sizes differ by one at most; every row is in one."""
+        return [
+            Batch(*part) for part in zip(*(f.tensor_split(num_parts) for f in self), strict=True)
+        ]
+
+
+class Step(NamedTuple):
+    """What one minibatch said; tensors without gradients."""
+
+    policy_loss: torch.Tensor
+    """()"""
+    value_loss: torch.Tensor
+    """()"""
+    entropy: torch.Tensor
+    """()"""
+    grad_norm: torch.Tensor
+    """() before clipping."""
+    log_ratio: torch.Tensor
+    """(B,) before the step."""
+
+
+class PPO(BaseAlgorithm[PPOConfig]):
+    """Collects a rollout, takes some epochs of clipped steps on it, and forgets it."""
+
+    policy: ActorCritic[Any]
+
+    def __init__(self, config: PPOConfig, policy: BasePolicy[Any], *, seed: int = 0) -> None:
+        """Lay the policy's parameters end to end and make an optimizer for them.
+
+        Raises:
+            IncompatibleError: the policy is no ``ActorCritic``.
+        """
+        if not isinstance(policy, ActorCritic):
+            raise IncompatibleError(
+                f"expected an ActorCritic policy, got {type(policy).__name__}, at ppo"
+            )
+        super().__init__(config, policy, seed=seed)
+        self._parameters = flatten_parameters(policy)
+        # core 3: Adam with an epsilon of 1e-5
+        self._optimizer = torch.optim.Adam(
+            [self._parameters], lr=config.learning_rate, eps=config.adam_eps, fused=True
+        )
+        self._rollout = Rollout(config.rollout_steps)
+        self._rewards = RewardScaler(gamma=config.gamma, clip=config.clip_reward)
+        self._kl_factor = 1.0
+
+    @property
+    def num_learned(self) -> int:
+        """Frames learned from."""
+        return self.global_step - len(self._rollout)
+
+    def feedback(self, frames: Frames) -> int:
+        """Store frames until the rollout is full (core 1: fixed length, over all streams)."""
+        num_stored = min(len(frames), self._rollout.room)
+        if num_stored < len(frames):
+            frames = frames.rows(slice(num_stored))
+        self._rollout.add(
+            Rows(
+                obs=self.policy.observe(frames.obs),
+                actions=frames.actions,
+                log_probs=frames.step_state["log_prob"],
+                values=frames.step_state["value"],
+                rewards=frames.rewards,
+                terminated=frames.next_terminated,
+                truncated=frames.next_truncated,
+                next_obs=self.policy.observe(frames.next_obs),
+                streams=frames.streams,
+                sequence=frames.sequence,
+            )
+        )
+        self.global_step += num_stored
+        self.record_episodes(frames.info, frames.next_terminated, frames.next_truncated)
+        return num_stored
+
+    def should_learn(self) -> bool:
+        """Whether the rollout is full."""
+        return self._rollout.room == 0
+
+    def should_save(self) -> bool:
+        """Every ``save_interval`` learns."""
+        return self.num_learns % self.config.save_interval == 0
+
+    def should_stop(self) -> bool:
+        """Whether ``global_steps`` frames were learned from."""
+        return self.num_learned >= self.config.global_steps
+
+    def learn(self, progress: LearnProgress) -> dict[str, float]:
+        """Learn from the rollout.
+
+        Raises:
+            LearnInterruptedError: a stop is wanted; the caller must ``load_state`` what was before.
+        """
+        rows = self._rollout.by_stream()
+        batch = self._batch(rows)
+        clip_ratio = self.config.clip_ratio
+        if self.config.anneal_clip_ratio:
+            clip_ratio *= self._remaining()
+        steps = self._optimize(batch, clip_ratio, progress)
+        metrics = self._metrics(batch, steps, clip_ratio)
+        # continuous 6: the moments stood still since the rollout's first action
+        self.policy.absorb(torch.from_numpy(rows.obs))
+        self._rollout.clear()
+        self.num_learns += 1
+        return metrics | self.policy.metrics() | self.episodes.metrics()
+
+    def state(self) -> TrainState:
+        """A copy of all that the run must remember; the rollout is not in it."""
+        base = super().state()
+        adam = self._optimizer.state.get(self._parameters, {})
+        return TrainState(
+            model=base.model,
+            optimizer={**base.optimizer}
+            | {f"adam.{name}": value.cpu().numpy().copy() for name, value in adam.items()},
+            counters={**base.counters}
+            | {
+                "global_step": self.num_learned,
+                "rewards": self._rewards.state(),
+                "kl_factor": self._kl_factor,
+            },
+        )
+
+    def load_state(self, state: TrainState) -> None:
+        """Become what ``state`` returned, with an empty rollout.
+
+        Raises:
+            CheckpointMismatchError: the model is of another architecture.
+        """
+        super().load_state(state)
+        device = self._parameters.device
+        self._optimizer.state[self._parameters] = {
+            name.removeprefix("adam."): torch.from_numpy(np.array(value)).to(device)
+            for name, value in state.optimizer.items()
+            if name.startswith("adam.")
+        }
+        self._rewards.load_state(state.counters["rewards"])
+        self._kl_factor = state.counters["kl_factor"]
+        self._rollout.clear()
+
+    def _batch(self, rows: Rows) -> Batch:
+        """What the epochs need of a rollout: prepared inputs, advantages, return targets."""
+        device = self._parameters.device
+        with torch.no_grad():
+            inputs = self.policy.prepare(torch.from_numpy(rows.obs).to(device))
+            next_inputs = self.policy.prepare(torch.from_numpy(rows.next_obs).to(device))
+            next_values = self.policy.value(next_inputs).cpu().numpy()
+        done = rows.terminated | rows.truncated
+        values = rows.values.astype(np.float64)
+        # core 5: advantages by GAE, targets from them
+        advantages = gae(
+            self._scaled_rewards(rows),
+            values,
+            next_values.astype(np.float64),
+            rows.terminated,
+            continuations(rows.streams, rows.sequence, done),
+            gamma=self.config.gamma,
+            gae_lambda=self.config.gae_lambda,
+        )
+        return Batch(
+            inputs,
+            torch.from_numpy(rows.actions).to(device),
+            torch.from_numpy(rows.log_probs).to(device),
+            torch.from_numpy(rows.values).to(device),
+            torch.from_numpy(advantages).float().to(device),
+            torch.from_numpy(advantages + values).float().to(device),
+        )
+
+    def _scaled_rewards(self, rows: Rows) -> np.ndarray[Any, np.dtype[np.float64]]:
+        if not self.config.normalize_rewards:
+            return rows.rewards
+        # continuous 8, 9: rewards over the deviation of the discounted return, then clipped
+        done = rows.terminated | rows.truncated
+        self._rewards.update(rows.streams, rows.sequence, rows.rewards, done)
+        return self._rewards.scale(rows.rewards)
+
+    def _optimize(self, batch: Batch, clip_ratio: float, progress: LearnProgress) -> list[Step]:
+        config = self.config
+        steps: list[Step] = []
+        for epoch in range(config.num_epochs):
+            # core 6: a fresh permutation each epoch, every row once
+            order = torch.randperm(len(batch.returns), generator=self.rng).to(batch.returns.device)
+            minibatches = batch.permuted(order).split(config.num_minibatches)
+            for i, minibatch in enumerate(minibatches):
+                progress.step(
+                    epoch=epoch,
+                    num_epochs=config.num_epochs,
+                    minibatch=i,
+                    num_minibatches=config.num_minibatches,
+                )
+                step = self._descend(minibatch, clip_ratio)
+                if step is None:
+                    return steps
+                steps.append(step)
+        return steps
+
+    def _descend(self, batch: Batch, clip_ratio: float) -> Step | None:
+        """One gradient step; None, and no step, where the KL calls for an early stop."""
+        config = self.config
+        now = self.policy.evaluate(batch.inputs, batch.actions)
+        log_ratio = now.log_probs - batch.old_log_probs
+        if self._heed_kl(log_ratio.detach()):
+            return None
+        advantages = batch.advantages
+        if config.normalize_advantages:
+            advantages = losses.standardize(advantages)  # core 7
+        policy_loss = losses.clipped_surrogate(log_ratio.exp(), advantages, clip_ratio)  # core 8
+        if config.clip_value is None:
+            value_loss = losses.value_loss(now.values, batch.returns)
+        else:  # core 9
+            value_loss = losses.clipped_value_loss(
+                now.values, batch.old_values, batch.returns, config.clip_value
+            )
+        loss = policy_loss + config.value_coef * value_loss  # core 10
+        entropy = now.entropy.mean()
+        if config.entropy_coef:
+            loss = loss - config.entropy_coef * entropy
+        return Step(
+            policy_loss.detach(),
+            value_loss.detach(),
+            entropy.detach(),
+            self._step(loss),
+            log_ratio.detach(),
+        )
+
+    def _step(self, loss: torch.Tensor) -> torch.Tensor:
+        """Follow the gradient, bounded by its global norm (core 11), which is returned."""
+        grad = self._parameters.grad
+        assert grad is not None
+        grad.zero_()
+        torch.autograd.backward(loss)
+        norm: torch.Tensor = torch.linalg.vector_norm(grad)
+        grad.mul_((self.config.max_grad_norm / (norm + 1e-6)).clamp_(max=1.0))
+        self._optimizer.param_groups[0]["lr"] = self._learning_rate()
+        self._optimizer.step()
+        return norm
+
+    def _learning_rate(self) -> float:
+        """What Adam uses now (core 4: it falls linearly to 0 over the run)."""
+        rate = self.config.learning_rate * self._kl_factor
+        return rate * self._remaining() if self.config.anneal_learning_rate else rate
+
+    def _remaining(self) -> float:
+        """The part of the run before this rollout's learn that was left: 1 at first, then less."""
+        return max(0.0, 1 - self.num_learned / self.config.global_steps)
+
+    def _heed_kl(self, log_ratio: torch.Tensor) -> bool:
+        """Adapt the learning rate to the KL so far; returns whether to leave the epochs."""
+        target, wanted = self.config.target_kl, self.config.adaptive_kl
+        if target is None and wanted is None:
+            return False
+        kl = losses.approximate_kl(log_ratio).item()
+        if wanted is not None:
+            if kl > 2 * wanted:
+                self._kl_factor = max(self._kl_factor / _KL_FACTOR_STEP, 1 / _KL_FACTOR_LIMIT)
+            elif 0 < kl < wanted / 2:
+                self._kl_factor = min(self._kl_factor * _KL_FACTOR_STEP, _KL_FACTOR_LIMIT)
+        return target is not None and kl > _KL_STOP_FACTOR * target
+
+    def _metrics(self, batch: Batch, steps: list[Step], clip_ratio: float) -> dict[str, float]:
+        """What to watch; read off the device once, after all steps (core 12)."""
+        log_ratio = torch.cat([s.log_ratio for s in steps])
+        means = {
+            "train/policy_loss": torch.stack([s.policy_loss for s in steps]).mean(),
+            "train/value_loss": torch.stack([s.value_loss for s in steps]).mean(),
+            "train/entropy": torch.stack([s.entropy for s in steps]).mean(),
+            "train/grad_norm": torch.stack([s.grad_norm for s in steps]).mean(),
+            "train/approx_kl": losses.approximate_kl(log_ratio),
+            "train/clip_fraction": losses.clip_fraction(log_ratio, clip_ratio),
+            "train/explained_variance": losses.explained_variance(batch.old_values, batch.returns),
+        }
+        return {name: value.item() for name, value in means.items()} | {
+            "train/learning_rate": self._learning_rate(),
+            "train/clip_ratio": clip_ratio,
+            "train/num_steps": float(len(steps)),
+        }
