@@ -53,13 +53,12 @@ class ServerSession:
 
         Args:
             metadata: what the greeting says; its features are the ones on offer.
-            max_envs: how many different envs the connection may name.
+            max_envs: env indices must be below this.
         """
         self.due = Due.METADATA
         """The message that has to come next."""
         self._metadata = metadata
         self._max_envs = max_envs
-        self._known: set[int] = set()
         self._waiting: NDArray[np.int64] = np.empty(0, np.int64)
         self._memory = FeedbackMemory() if REUSE_FEEDBACK_OBS in metadata.features else None
 
@@ -79,7 +78,7 @@ class ServerSession:
         if not isinstance(message, Infer | Feedback):
             raise _unexpected("received", kind, self.due)
         self.due = _move(self.due, kind, "received")
-        self._count_envs(message.env_indices)
+        self._check_bound(message.env_indices)
         if isinstance(message, Feedback):
             if self._memory is not None:
                 self._memory.store(message)
@@ -93,12 +92,11 @@ class ServerSession:
         assert actions.shape[1] == len(self._waiting), (actions.shape, len(self._waiting))
         return wire.encode(Action(self._waiting, actions))
 
-    def _count_envs(self, env_indices: NDArray[np.int64]) -> None:
-        self._known.update(env_indices.tolist())
-        if len(self._known) > self._max_envs:
+    def _check_bound(self, env_indices: NDArray[np.int64]) -> None:
+        highest = int(env_indices.max(initial=-1))
+        if highest >= self._max_envs:
             raise InvalidMessageError(
-                f"expected at most {self._max_envs} envs on a connection,"
-                f" got {len(self._known)}, at $.env_indices"
+                f"expected env indices below {self._max_envs}, got {highest}, at $.env_indices"
             )
 
     def _completed(self, infer: Infer) -> Infer:

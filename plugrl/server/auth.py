@@ -1,0 +1,45 @@
+"""Who may connect: keys compared in constant time, and none needed on loopback."""
+
+import hmac
+import ipaddress
+import os
+import secrets
+
+from plugrl.config.server import ServerConfig
+
+SCHEME = "Api-Key"
+ENV_VARIABLE = "PLUGRL_API_KEY"
+
+
+class Gate:
+    """Decides by the Authorization header and by the address a peer comes from."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        """Take the key of the config or of the environment, or make one where one is needed."""
+        key = config.api_key or os.environ.get(ENV_VARIABLE) or None
+        self.made_key = key is None and config.auth and not is_loopback(config.host)
+        """Whether the key was made here, so that somebody must be shown it."""
+        self.key = secrets.token_urlsafe(24) if self.made_key else key
+
+    def admits(self, authorization: str | None) -> bool:
+        """Whether a peer with this header may connect."""
+        if self.key is None:
+            return True
+        scheme, _, given = (authorization or "").partition(" ")
+        return hmac.compare_digest(
+            f"{scheme.lower()} {given.strip()}".encode(), f"{SCHEME.lower()} {self.key}".encode()
+        )
+
+    def may_command(self, peer_host: str) -> bool:
+        """Whether an admitted viewer from this address may save and stop."""
+        return self.key is not None or is_loopback(peer_host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether ``host`` is this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,110 @@
+"""The frame rule: which frames an algorithm gets, and which are discarded and why."""
+
+import logging
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plugrl.data.frames import Frames, info_rows
+from plugrl.protocol.messages import Feedback, Observation
+from plugrl.server.algorithm import Algorithm
+from plugrl.server.step_states import Held, Released
+from plugrl.server.worker import DiscardCause, Worker
+
+logger = logging.getLogger(__name__)
+
+
+class Collector:
+    """Routes feedback to the algorithm.
+
+    A frame is stored only if its action came from the current policy (no learn since the
+    inference) and the algorithm is still collecting. Every other frame is discarded. An
+    algorithm with ``on_policy = False`` gets every frame that has step state.
+    """
+
+    def __init__(self, algorithm: Algorithm) -> None:
+        """Feed ``algorithm``."""
+        self._algorithm = algorithm
+        self.frames_kept = 0
+        self.discarded: Counter[DiscardCause] = Counter()
+        """Frames discarded since the server started."""
+
+    def feedback(self, worker: Worker, feedback: Feedback) -> None:
+        """Give each row to the algorithm, or discard it."""
+        done = feedback.terminated | feedback.truncated
+        worker.stats.episodes.record(feedback.info, done)
+        for released in worker.step_states.release(feedback.env_indices):
+            self._route(worker, feedback, released)
+
+    def _route(self, worker: Worker, feedback: Feedback, released: Released) -> None:
+        positions = np.arange(len(feedback.env_indices))[released.positions]
+        cause = self._cause(released.held, feedback.obs)
+        num_stored = 0
+        if cause is None:
+            assert released.held is not None
+            assert feedback.obs is not None
+            num_stored = self._store(worker, feedback, feedback.obs, released, released.held)
+            cause = DiscardCause.BUFFER_FULL
+        if num_stored < len(positions):
+            self._discard(worker, feedback, positions[num_stored:], cause)
+
+    def _cause(self, held: Held | None, obs: Observation | None) -> DiscardCause | None:
+        if held is None:
+            return DiscardCause.NO_STEP_STATE
+        if obs is None:
+            return DiscardCause.BAD_OBSERVATION
+        if self._algorithm.on_policy:
+            if held.version != self._algorithm.num_learns:
+                return DiscardCause.OLDER_POLICY
+            if self._algorithm.should_learn():
+                return DiscardCause.BUFFER_FULL
+        return None
+
+    def _store(
+        self,
+        worker: Worker,
+        feedback: Feedback,
+        next_obs: Observation,
+        released: Released,
+        held: Held,
+    ) -> int:
+        positions, rows = released.positions, released.rows
+        inference = held.inference.rows(rows)
+        streams, sequence = worker.step_states.places(feedback.env_indices[positions])
+        frames = Frames(
+            streams=streams,
+            sequence=sequence,
+            obs=held.obs if isinstance(rows, slice) else held.obs.rows(rows),
+            actions=inference.actions,
+            step_state=inference.step_state,
+            rewards=feedback.rewards[positions].astype(np.float64, copy=False),
+            next_terminated=feedback.terminated[positions],
+            next_truncated=feedback.truncated[positions],
+            next_obs=next_obs if isinstance(positions, slice) else next_obs.rows(positions),
+            info=feedback.info
+            if isinstance(positions, slice)
+            else info_rows(feedback.info, positions),
+        )
+        num_stored = self._algorithm.feedback(frames)
+        worker.stats.frames_kept += num_stored
+        self.frames_kept += num_stored
+        return num_stored
+
+    def _discard(
+        self, worker: Worker, feedback: Feedback, positions: NDArray[np.int64], cause: DiscardCause
+    ) -> None:
+        worker.stats.discarded[cause] += len(positions)
+        self.discarded[cause] += len(positions)
+        if cause is DiscardCause.NO_STEP_STATE:
+            logger.info(
+                "discarded %d frames of %s without step state (envs %s)",
+                len(positions),
+                worker,
+                feedback.env_indices[positions],
+            )
+        self._algorithm.discard_feedback(
+            info=info_rows(feedback.info, positions),
+            next_terminated=feedback.terminated[positions],
+            next_truncated=feedback.truncated[positions],
+        )

@@ -1,0 +1,77 @@
+"""When checkpoints are written: the copy in the model's turn, the write beside training."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+
+from plugrl.errors import CheckpointError
+from plugrl.server.algorithm import Algorithm, SavedCheckpoint, Saver
+from plugrl.server.turn import ModelTurn
+
+logger = logging.getLogger(__name__)
+
+
+class Saving:
+    """Writes at most one checkpoint at a time, and outlives every failed write."""
+
+    def __init__(self, saver: Saver | None, algorithm: Algorithm, turn: ModelTurn) -> None:
+        """Save with ``saver``; None saves nothing."""
+        self.written: deque[SavedCheckpoint] = deque(maxlen=20)
+        """The latest checkpoints."""
+        self.num_failed = 0
+        """Writes that failed since the server started."""
+        self._saver = saver
+        self._algorithm = algorithm
+        self._turn = turn
+        self._write: asyncio.Task[SavedCheckpoint | None] | None = None
+
+    async def save(self) -> None:
+        """Copy the state and begin to write it."""
+        if self._saver is None:
+            return
+        if self._write is not None and not self._write.done():
+            logger.warning("the last checkpoint is still being written; this one is left out")
+            return
+        write = await self._turn.long(self._saver.snapshot)
+        self._write = asyncio.create_task(self._run(write))
+
+    async def save_finally(self) -> None:
+        """Save what the run ends with, and wait until it is on disk.
+
+        Raises:
+            CheckpointError: it could not be written.
+        """
+        if self._saver is None:
+            return
+        if self._write is not None:
+            await self._write
+        await self.save()
+        assert self._write is not None
+        saved = await self._write
+        if saved is None:
+            raise CheckpointError("the last checkpoint could not be written; the one before stands")
+        dropped = self._algorithm.global_step - saved.step
+        if dropped:
+            logger.info(
+                "dropped %d frames collected since the last learn; the checkpoint is of step %d",
+                dropped,
+                saved.step,
+            )
+
+    async def _run(self, write: Callable[[], SavedCheckpoint]) -> SavedCheckpoint | None:
+        try:
+            saved = await asyncio.to_thread(write)
+        except Exception as error:
+            self.num_failed += 1
+            logger.error(
+                "CHECKPOINT NOT SAVED near step %d: %s: %s; the last good one stands",
+                self._algorithm.global_step,
+                type(error).__name__,
+                error,
+                exc_info=not isinstance(error, OSError),
+            )
+            return None
+        self.written.append(saved)
+        logger.info("saved %s (%d bytes in %.2f s)", saved.path, saved.num_bytes, saved.seconds)
+        return saved

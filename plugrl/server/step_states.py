@@ -1,0 +1,117 @@
+"""What a worker's envs hold between an action and its feedback; never crosses the wire."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plugrl.data.frames import Inference
+from plugrl.protocol.messages import Observation
+
+NOTHING = -1
+
+
+@dataclass(slots=True)
+class Held:
+    """One inference of one worker: n rows, of which ``num_open`` still wait for feedback."""
+
+    version: int
+    """Learns done when the actions were inferred."""
+    obs: Observation
+    """n rows."""
+    inference: Inference
+    """n rows."""
+    num_open: int
+
+
+class Released(NamedTuple):
+    """Rows of a feedback that belong to one inference, or to none."""
+
+    positions: NDArray[np.int64] | slice
+    """(k,) rows of the feedback; a slice stands for all of them."""
+    held: Held | None
+    """None: the envs hold nothing."""
+    rows: NDArray[np.int64] | slice
+    """(k,) rows of ``held``; a slice stands for all of them, in order."""
+
+
+class StepStates:
+    """Of each env of one worker: its stream, its place in the stream, and what it holds."""
+
+    def __init__(self, first_stream: Iterator[int]) -> None:
+        """Draw stream ids from ``first_stream``, one for each env that shows up."""
+        self._stream_ids = first_stream
+        self._streams = np.empty(0, np.int64)
+        self._sequence = np.empty(0, np.int64)
+        self._held_id = np.empty(0, np.int64)
+        self._held_row = np.empty(0, np.int64)
+        self._held: dict[int, Held] = {}
+        self._next_id = 0
+
+    def hold(self, envs: NDArray[np.int64], held: Held) -> None:
+        """Note that ``envs`` (n,) got the n rows of ``held``; what they held before is dropped."""
+        if not len(envs):
+            return
+        self._grow(int(envs.max()) + 1)
+        dropped = envs[self._held_id[envs] != NOTHING]
+        if len(dropped):
+            # The env may have moved on without telling: its stream has a gap here.
+            self._sequence[dropped] += 1
+            self._forget(self._held_id[dropped])
+        self._held[self._next_id] = held
+        self._held_id[envs] = self._next_id
+        self._held_row[envs] = np.arange(len(envs))
+        self._next_id += 1
+
+    def release(self, envs: NDArray[np.int64]) -> list[Released]:
+        """Take from ``envs`` (m,) what they hold, grouped by inference; each row goes once."""
+        self._grow(int(envs.max(initial=-1)) + 1)
+        ids, rows = self._held_id[envs], self._held_row[envs]
+        self._sequence[envs] += 1
+        self._held_id[envs] = NOTHING
+        if len(envs) and (ids == ids[0]).all():
+            return [self._release(int(ids[0]), slice(None), rows)]
+        return [
+            self._release(int(id_), positions, rows[positions])
+            for id_ in np.unique(ids)
+            for positions in (np.flatnonzero(ids == id_),)
+        ]
+
+    def places(self, envs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Stream ids and sequence numbers (m,) of envs whose feedback was just released."""
+        return self._streams[envs], self._sequence[envs]
+
+    @property
+    def num_envs(self) -> int:
+        """Envs that have shown up so far, by their highest index."""
+        return len(self._streams)
+
+    def _release(
+        self, id_: int, positions: NDArray[np.int64] | slice, rows: NDArray[np.int64]
+    ) -> Released:
+        if id_ == NOTHING:
+            return Released(positions, None, rows)
+        held = self._held[id_]
+        held.num_open -= len(rows)
+        if held.num_open == 0:
+            del self._held[id_]
+        whole = len(rows) == len(held.obs) and bool((rows == np.arange(len(rows))).all())
+        return Released(positions, held, slice(None) if whole else rows)
+
+    def _forget(self, ids: NDArray[np.int64]) -> None:
+        for id_, count in zip(*np.unique(ids, return_counts=True), strict=True):
+            self._held[int(id_)].num_open -= int(count)
+            if self._held[int(id_)].num_open == 0:
+                del self._held[int(id_)]
+
+    def _grow(self, capacity: int) -> None:
+        missing = capacity - len(self._streams)
+        if missing <= 0:
+            return
+        new_streams = np.fromiter(self._stream_ids, np.int64, count=missing)
+        self._streams = np.concatenate([self._streams, new_streams])
+        self._sequence = np.concatenate([self._sequence, np.zeros(missing, np.int64)])
+        self._held_id = np.concatenate([self._held_id, np.full(missing, NOTHING, np.int64)])
+        self._held_row = np.concatenate([self._held_row, np.zeros(missing, np.int64)])
