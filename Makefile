@@ -1,0 +1,60 @@
+# Each target does all of its set-up: a virtual environment in .venv, packages by pip as pinned in
+# constraints.txt. On Debian and Ubuntu, `make system` installs what pip can't.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PYTEST_ARGS ?=
+TRAIN_ARGS ?=
+
+.PHONY: help train test test-fast test-slow lint benchmark system clean
+
+help:  ## Show this list.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV) || { echo "python's venv is missing; on Debian: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[server,mujoco]'
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[dev]'
+	touch $@ $(VENV)/.run
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(PIP) --editable '.[bench]'
+	touch $@
+
+train: $(VENV)/.run  ## Train PPO on Hopper with two local env clients (TRAIN_ARGS adds flags).
+	$(BIN)/plugrl launch gaussian-policy default ppo default --env hopper --num-procs 2 --num-envs 4 $(TRAIN_ARGS)
+
+test: lint  ## Lint, types, import rules, and the tests with branch coverage.
+	rm -f .coverage .coverage.*
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+
+test-fast: $(VENV)/.dev  ## The tests alone.
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.dev  ## The tests that train to a threshold, kill servers or fuzz for long.
+	$(BIN)/python -m pytest -m "slow or learning" --timeout 3600 $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+benchmark: $(VENV)/.bench  ## Measure exchanges, the learn step and whole training; hours with learning.
+	$(BIN)/python -m benchmarks.exchange
+	$(BIN)/python -m benchmarks.learn_step
+	$(BIN)/python -m benchmarks.end_to_end
+
+system:  ## Install Debian packages: headless OpenGL for videos of MuJoCo.
+	apt-get update -qq
+	apt-get install -y -qq --no-install-recommends python3-venv libegl1 libgl1 libosmesa6
+
+clean:  ## Remove the virtual environment and caches; never checkpoints.
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
