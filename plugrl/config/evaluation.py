@@ -11,7 +11,7 @@ class EvaluationConfig(AlgorithmConfig):
     """Run exactly ``num_episodes`` episodes, report them, stop."""
 
     num_episodes: int = 10
-    """Episodes to finish; those started by then and not finished are left out."""
+    """Episodes that count: the first ones to start, so that short ones are not preferred."""
     deterministic: bool = True
     """Take the policy's mean or mode in place of a sample."""
     policy_checkpoint_path: Path | None = None

@@ -1,0 +1,132 @@
+"""Evaluation: exactly N episodes of a policy that does not learn."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from plugrl.algorithms.base import BaseAlgorithm
+from plugrl.config.evaluation import EvaluationConfig
+from plugrl.data.confidence import Interval, mean_interval
+from plugrl.data.first_episodes import Episode, FirstEpisodes
+from plugrl.data.frames import Frames, Inference
+from plugrl.data.progress import LearnProgress
+from plugrl.policies.base import BasePolicy
+from plugrl.protocol.messages import Observation
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationResult:
+    """What N episodes said of a policy."""
+
+    num_episodes: int
+    deterministic: bool
+    return_mean: float
+    return_std: float
+    """Standard deviation of the N returns (divided by N)."""
+    return_min: float
+    return_max: float
+    confidence: float
+    """Level of the interval."""
+    return_interval: Interval | None
+    """Of the mean return, by Student's t; None after a single episode."""
+    length_mean: float
+    """Steps."""
+    success_rate: float | None
+    """None where the env reports no success."""
+    returns: list[float]
+    """Of each episode, in the order in which they started."""
+    lengths: list[int]
+    """Of each episode, in steps."""
+
+    def to_json(self) -> str:
+        """A JSON object with these fields."""
+        return json.dumps(asdict(self), indent=2)
+
+    def metrics(self) -> dict[str, float]:
+        """The numbers to log, by name."""
+        metrics = {
+            "eval/num_episodes": float(self.num_episodes),
+            "eval/return_mean": self.return_mean,
+            "eval/return_std": self.return_std,
+            "eval/return_min": self.return_min,
+            "eval/return_max": self.return_max,
+            "eval/length_mean": self.length_mean,
+        }
+        if self.return_interval is not None:
+            metrics["eval/return_low"], metrics["eval/return_high"] = self.return_interval
+        if self.success_rate is not None:
+            metrics["eval/success_rate"] = self.success_rate
+        return metrics
+
+
+class Evaluation(BaseAlgorithm[EvaluationConfig]):
+    """Acts until the first N episodes to start have finished; its one "learn" is the report."""
+
+    on_policy: ClassVar[bool] = False
+
+    def __init__(self, config: EvaluationConfig, policy: BasePolicy[Any], *, seed: int = 0) -> None:
+        """Start with no episode."""
+        super().__init__(config, policy, seed=seed)
+        self._episodes = FirstEpisodes(config.num_episodes)
+        self.result: EvaluationResult | None = None
+        """What came out, once all episodes have finished."""
+
+    def infer(self, obs: Observation) -> Inference:
+        """The policy's actions, sampled or not as the config says."""
+        return self.policy.act(obs, deterministic=self.config.deterministic)
+
+    def feedback(self, frames: Frames) -> int:
+        """Follow the episodes; nothing else is kept of the frames."""
+        self._episodes.add(frames)
+        self.global_step += len(frames)
+        self.record_episodes(frames.info, frames.next_terminated, frames.next_truncated)
+        return len(frames)
+
+    def should_learn(self) -> bool:
+        """Whether the report is due."""
+        return self._episodes.complete and self.result is None
+
+    def should_save(self) -> bool:
+        """Never: nothing changes."""
+        return False
+
+    def should_stop(self) -> bool:
+        """Whether the report is made."""
+        return self.result is not None
+
+    def learn(self, progress: LearnProgress) -> dict[str, float]:
+        """Make the report, and write it to ``config.output``; the policy stays as it is.
+
+        Raises:
+            LearnInterruptedError: a stop is wanted.
+        """
+        progress.step(epoch=0, num_epochs=1, minibatch=0, num_minibatches=1)
+        self.result = summarize(self._episodes.finished(), self.config)
+        if self.config.output is not None:
+            self.config.output.parent.mkdir(parents=True, exist_ok=True)
+            self.config.output.write_text(self.result.to_json() + "\n")
+        self.num_learns += 1
+        return self.result.metrics()
+
+
+def summarize(episodes: list[Episode], config: EvaluationConfig) -> EvaluationResult:
+    """The statistics of at least one episode."""
+    returns = [episode.episode_return for episode in episodes]
+    lengths = [episode.length for episode in episodes]
+    successes = [episode.success for episode in episodes if episode.success is not None]
+    return EvaluationResult(
+        num_episodes=len(episodes),
+        deterministic=config.deterministic,
+        return_mean=float(np.mean(returns)),
+        return_std=float(np.std(returns)),
+        return_min=min(returns),
+        return_max=max(returns),
+        confidence=config.confidence,
+        return_interval=mean_interval(returns, config.confidence) if len(returns) > 1 else None,
+        length_mean=float(np.mean(lengths)),
+        success_rate=float(np.mean(successes)) if successes else None,
+        returns=returns,
+        lengths=lengths,
+    )
