@@ -81,7 +81,7 @@ def save(
         "num_learns": int(state.counters["num_learns"]),
         "counters": dict(state.counters),
         "metrics": dict(metrics),
-        "origin": _plain(origin),
+        "origin": plain_origin(origin),
         "versions": {
             "plugrl": plugrl.__version__,
             "python": platform.python_version(),
@@ -137,26 +137,45 @@ def load_newest(exp_dir: Path) -> LoadedCheckpoint:
     )
 
 
-def require_same_origin(loaded: LoadedCheckpoint, origin: Origin, *, algorithm: bool) -> None:
+def plain_origin(origin: Origin) -> dict[str, Any]:
+    """``origin`` as JSON."""
+    plain = {
+        name: getattr(origin, name)
+        for name in ("policy", "policy_variant", "algorithm", "algorithm_variant")
+    }
+    for name in ("policy_config", "algorithm_config"):
+        config = getattr(origin, name)
+        plain[name] = config if isinstance(config, Mapping) else _jsonable(as_dict(config))
+    plain["sizes"] = None if origin.sizes is None else asdict(origin.sizes)
+    return plain
+
+
+SAME = {
+    "resume": ("policy", "policy_variant", "algorithm", "algorithm_variant"),
+    "all": ("policy", "algorithm"),
+    "model": ("policy",),
+    "except-critic": ("policy",),
+}
+"""What must be the same as in the checkpoint, by how much of it is restored."""
+
+
+def require_same_origin(loaded: LoadedCheckpoint, origin: Origin, how: str) -> None:
     """Refuse a checkpoint of another policy and, where it matters, of another algorithm.
+
+    Args:
+        loaded: the checkpoint to start from.
+        origin: what this run is made from.
+        how: a key of ``SAME``.
 
     Raises:
         CheckpointMismatchError: names both.
     """
-    found = loaded.origin
-    pairs = {
-        "policy": ((origin.policy, origin.policy_variant), (found.policy, found.policy_variant))
-    }
-    if algorithm:
-        pairs["algorithm"] = (
-            (origin.algorithm, origin.algorithm_variant),
-            (found.algorithm, found.algorithm_variant),
-        )
-    for kind, (wanted, got) in pairs.items():
+    for part in SAME[how]:
+        wanted, got = getattr(origin, part), getattr(loaded.origin, part)
         if wanted != got:
             raise CheckpointMismatchError(
-                f"expected a checkpoint of {kind} {' '.join(wanted)!r}, "
-                f"got one of {' '.join(got)!r}, at {loaded.path}"
+                f"expected a checkpoint of {part.replace('_', ' ')} {wanted!r}, "
+                f"got one of {got!r}, at {loaded.path}"
             )
 
 
@@ -199,18 +218,6 @@ Resume = Callable[[Path], LoadedCheckpoint]
 def _pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     packed: bytes = safetensors.save({n: np.asarray(a, order="C") for n, a in arrays.items()})
     return packed
-
-
-def _plain(origin: Origin) -> dict[str, Any]:
-    plain = {
-        name: getattr(origin, name)
-        for name in ("policy", "policy_variant", "algorithm", "algorithm_variant")
-    }
-    for name in ("policy_config", "algorithm_config"):
-        config = getattr(origin, name)
-        plain[name] = config if isinstance(config, Mapping) else _jsonable(as_dict(config))
-    plain["sizes"] = None if origin.sizes is None else asdict(origin.sizes)
-    return plain
 
 
 def _jsonable(value: Any) -> Any:

@@ -1,0 +1,61 @@
+"""What every command shares: errors become one sentence and an exit code, logs go to stderr."""
+
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn, TypeAlias
+
+from plugrl.errors import PlugRLError, UsageError
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+Command: TypeAlias = Callable[[Sequence[str], str], int]
+"""Takes the arguments and the program's name, returns the exit code."""
+
+logger = logging.getLogger(__name__)
+
+
+def run_and_exit(command: Command, prog: str) -> NoReturn:
+    """Run ``command`` on the process's arguments and exit."""
+    sys.exit(run_guarded(command, sys.argv[1:], prog))
+
+
+def run_guarded(command: Command, argv: Sequence[str], prog: str) -> int:
+    """Run ``command``; what it raises becomes a sentence on stderr and an exit code.
+
+    Returns:
+        The command's own code; 2 for a person's mistake, 1 for any other failure.
+    """
+    try:
+        return command(argv, prog)
+    except UsageError as error:
+        _complain(prog, error)
+        return EXIT_USAGE
+    except (PlugRLError, OSError) as error:
+        _complain(prog, error)
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except Exception:  # the last resort of the process: the log gets the traceback
+        logger.exception("%s failed", prog)
+        return EXIT_FAILED
+
+
+def configure_logging(level: str) -> None:
+    """Log ours at ``level`` and others' warnings to stderr."""
+    logging.basicConfig(
+        format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S", force=True
+    )
+    logging.getLogger("plugrl").setLevel(level.upper())
+
+
+def write(text: str) -> None:
+    """Write a command's result to standard output."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _complain(prog: str, error: Exception) -> None:
+    sys.stderr.write(f"{prog}: error: {error}\n")

@@ -1,0 +1,185 @@
+"""From arguments to configs: positional names first, then flags that tyro makes of dataclasses."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import field, make_dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+import tyro
+from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
+
+from plugrl.errors import UsageError
+from plugrl.registry import ENVS, Registry, load_plugins
+
+# What opens each command's flags, beside the groups of its configs.
+ENV_FLAG = Annotated[
+    str | None,
+    tyro.conf.arg(
+        name="env", help="Env whose sizes the policy takes: NAME or NAME:VARIANT, such as hopper."
+    ),
+]
+IMPORT_FLAG = Annotated[
+    tyro.conf.UseAppendAction[tuple[str, ...]],
+    tyro.conf.arg(name="import", help="Module that registers more names, imported first."),
+]
+
+
+class Flags:
+    """The flags of one command: groups of a config's fields, and single ones."""
+
+    def __init__(self, prog: str, description: str) -> None:
+        """Begin with no flags; ``prog`` and ``description`` open the help text."""
+        self._prog = prog
+        self._description = description
+        self._fields: list[tuple[str, Any, Any]] = []
+
+    def add(self, name: str, kind: Any, default: Any) -> "Flags":
+        """Add one flag."""
+        self._fields.append((name, kind, field(default=default)))
+        return self
+
+    def add_config(self, name: str, config: Any, *, prefix: str | None = None) -> "Flags":
+        """Add one flag for each field of ``config``, whose values are the defaults.
+
+        Args:
+            name: the attribute of the result that holds the parsed config.
+            config: an instance of a frozen dataclass.
+            prefix: what the flags start with; the name if None, nothing if empty.
+        """
+        kind: Any = Annotated[type(config), tyro.conf.arg(name=name if prefix is None else prefix)]
+        self._fields.append((name, kind, field(default=config)))
+        return self
+
+    def parse(self, argv: Sequence[str]) -> Any:
+        """Parse; returns an object with one attribute for each name added.
+
+        Raises:
+            SystemExit: with 0 after ``--help``, with 2 after a message on stderr.
+        """
+        arguments = make_dataclass("Arguments", self._fields, frozen=True, kw_only=True)
+        return tyro.cli(
+            arguments,
+            prog=self._prog,
+            description=self._description,
+            args=list(argv),
+            registry=_REGISTRY,
+        )
+
+
+def take_names(
+    argv: Sequence[str], expected: Sequence[str], first: Registry
+) -> tuple[list[str], list[str]]:
+    """Split the positional names from the flags.
+
+    The names stand together, before the flags or after them; in the second case they begin with
+    a uid of ``first``.
+
+    Args:
+        argv: the arguments.
+        expected: what the names mean, such as POLICY.
+        first: where the first name is registered.
+
+    Returns:
+        The names, at most as many as ``expected``, and the flags.
+    """
+    arguments = list(argv)
+    start = 0
+    if arguments and arguments[0].startswith("-"):
+        uids = set(first.uids())
+        start = next((i for i, a in enumerate(arguments) if a in uids), len(arguments))
+    end = start
+    while end < min(len(arguments), start + len(expected)) and not arguments[end].startswith("-"):
+        end += 1
+    return arguments[start:end], arguments[:start] + arguments[end:]
+
+
+def wants_help(argv: Sequence[str]) -> bool:
+    """Whether the arguments ask for help."""
+    return "--help" in argv or "-h" in argv
+
+
+def load_named_plugins(argv: Sequence[str]) -> None:
+    """Import installed plug-ins and those that ``--import`` names, before names are looked up.
+
+    Raises:
+        UsageError: one can't be imported.
+    """
+    load_plugins(peek(argv, "--import"))
+
+
+def peek(argv: Sequence[str], flag: str) -> list[str]:
+    """The values that ``flag`` is given, without parsing anything else."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument(flag, action="append", dest="values", nargs="?", default=[])
+    values = parser.parse_known_args(list(argv))[0].values
+    return [value for value in values if value is not None]
+
+
+def env_variant(name: str) -> tuple[str, Any]:
+    """The uid and the config that ``NAME`` or ``NAME:VARIANT`` means.
+
+    Raises:
+        UnknownNameError: there is no such env or variant.
+    """
+    uid, _, variant = name.partition(":")
+    return uid, ENVS.variant(uid, variant or "default")
+
+
+_REGISTRY = ConstructorRegistry()
+
+
+@_REGISTRY.primitive_rule
+def _whole_numbers(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[int] | None:
+    """Whole numbers may be written 1e6 and 8_192."""
+    if info.type is not int:
+        return None
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="INT",
+        instance_from_str=lambda arguments: _whole_number(arguments[0]),
+        is_instance=lambda value: isinstance(value, int) and not isinstance(value, bool),
+        str_from_instance=lambda value: [str(value)],
+    )
+
+
+@_REGISTRY.primitive_rule
+def _json_objects(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[dict[str, Any]] | None:
+    """Open dictionaries are written as one JSON object."""
+    if get_origin(info.type) is not dict or get_args(info.type) != (str, Any):
+        return None
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="JSON",
+        instance_from_str=lambda arguments: _json_object(arguments[0]),
+        is_instance=lambda value: isinstance(value, dict),
+        str_from_instance=lambda value: [json.dumps(value)],
+    )
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+    if not number.is_integer():
+        raise ValueError(f"expected a whole number, got {text!r}")
+    return int(number)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError(f"expected a JSON object, got {text!r}")
+    return value
+
+
+def require_names(names: Sequence[str], expected: Sequence[str], hint: str) -> None:
+    """Refuse too few positional names.
+
+    Raises:
+        UsageError: says what was expected, what came, and ``hint``.
+    """
+    if len(names) < len(expected):
+        got = " ".join(names) or "nothing"
+        raise UsageError(f"expected {' '.join(expected)}, got {got}; {hint}")

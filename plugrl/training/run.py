@@ -1,0 +1,244 @@
+"""The recipe of a run: configs -> seeds -> policy and algorithm -> what to go on from -> server.
+
+Everything that a person can have asked wrongly is refused in ``build_run``, before a port is bound
+or a folder is made.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from plugrl.algorithms.base import BaseAlgorithm
+from plugrl.config.base import EnvSizes, PolicyConfig
+from plugrl.errors import IncompatibleError
+from plugrl.policies.base import BasePolicy
+from plugrl.registry import ALGORITHMS, POLICIES
+from plugrl.server.algorithm import RunIdentity
+from plugrl.server.loop import StopReason
+from plugrl.server.server import Server
+from plugrl.training import checkpoint
+from plugrl.training.checkpoint import CheckpointSaver, LoadedCheckpoint, Origin, Resume, Save
+from plugrl.training.device import require_device
+from plugrl.training.learner import InProcessLearner
+from plugrl.training.pace import Pace
+from plugrl.training.run_folder import RunFolder
+from plugrl.training.seeding import seed_everything
+from plugrl.training.spec import RunSpec
+from plugrl.training.tracking.assembly import start_tracking
+from plugrl.training.tracking.sink import TrackedRun
+from plugrl.training.tracking.tracker import Tracker
+
+logger = logging.getLogger(__name__)
+
+OnListening = Callable[[str], None]
+"""Called once with the server's URL."""
+
+
+def build_run(
+    spec: RunSpec, *, save: Save = checkpoint.save, resume: Resume = checkpoint.load_newest
+) -> "TrainingRun":
+    """Make everything ready, and leave no trace if that fails.
+
+    Args:
+        spec: what a person chose.
+        save: writes a checkpoint; replaced by callers that retry or record it.
+        resume: finds the checkpoint to resume from; likewise.
+
+    Raises:
+        UsageError: the choices can't work, alone, together or with what is on disk.
+        CheckpointError: the checkpoint to start from can't be used.
+    """
+    require_compatible(spec)
+    require_device(spec.policy_config.device, num_threads=spec.run.num_threads)
+    folder = RunFolder(spec.run, algorithm=spec.algorithm, policy=spec.policy)
+    try:
+        start = _starting_point(spec, folder.path, resume)
+        origin = _origin(spec, start)
+        seed_everything(spec.run.seed)
+        algorithm = _build_algorithm(spec, origin.sizes)
+        if start is not None:
+            _restore(algorithm, start, origin, how=_restore_mode(spec))
+    except BaseException:
+        folder.close()
+        raise
+    return TrainingRun(spec, folder, origin, algorithm, save=save)
+
+
+def require_compatible(spec: RunSpec) -> None:
+    """Refuse an algorithm that asks more of a policy than this one offers.
+
+    Raises:
+        IncompatibleError: names what is missing and the policies that have it.
+    """
+    missing = spec.algorithm_config.requires - spec.policy_config.capabilities
+    if missing:
+        fitting = [
+            uid
+            for uid in POLICIES.uids()
+            if any(
+                spec.algorithm_config.requires <= variant.capabilities
+                for variant in POLICIES.variants(uid).values()
+            )
+        ]
+        raise IncompatibleError(
+            f"algorithm {spec.algorithm!r} needs a policy with {', '.join(sorted(missing))}, "
+            f"which {spec.policy!r} has not; choose one of {', '.join(fitting) or 'none known'}"
+        )
+
+
+class TrainingRun:
+    """A run that is ready to serve."""
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        folder: RunFolder,
+        origin: Origin,
+        algorithm: BaseAlgorithm[Any],
+        *,
+        save: Save,
+    ) -> None:
+        """Assemble the server; ``build_run`` has made the parts."""
+        self.algorithm = algorithm
+        """What is trained."""
+        self.run_dir: Path = folder.path
+        """Where checkpoints and metrics go."""
+        self._spec = spec
+        self._folder = folder
+        self._start_step = algorithm.global_step
+        self._total_steps: int | None = getattr(spec.algorithm_config, "global_steps", None)
+        self._tracker: Tracker | None = None
+        self._pace = Pace(self._start_step, self._total_steps)
+        self.server = Server(
+            algorithm,
+            spec.server,
+            learner=InProcessLearner(algorithm),
+            saver=CheckpointSaver(
+                folder.path, origin, algorithm, keep_last=spec.run.keep_last, save=save
+            ),
+            report=self._report,
+            identity=self._identity(),
+        )
+
+    async def run(
+        self, *, handle_signals: bool = True, on_listening: OnListening | None = None
+    ) -> StopReason:
+        """Serve until the algorithm is finished or somebody asks to stop.
+
+        Args:
+            handle_signals: whether SIGINT and SIGTERM ask to stop.
+            on_listening: called with the URL once clients can connect.
+
+        Raises:
+            UsageError: the port is taken.
+            CheckpointError: the last checkpoint could not be written.
+        """
+
+        def opened(url: str) -> None:
+            self._open()
+            if on_listening is not None:
+                on_listening(url)
+
+        try:
+            return await self.server.run(handle_signals=handle_signals, on_listening=opened)
+        finally:
+            if self._tracker is not None:
+                await asyncio.to_thread(self._tracker.close)
+            self._folder.close()
+
+    def _open(self) -> None:
+        # Only now, that the port is ours, may the folder come into being.
+        self._folder.open()
+        self._pace = Pace(self._start_step, self._total_steps)
+        self._tracker = start_tracking(
+            self._spec.track,
+            TrackedRun(
+                project=self._spec.track.project,
+                exp_name=self._folder.name,
+                run_dir=self.run_dir,
+                start_step=self._start_step,
+                total_steps=self._total_steps,
+                resumed=self._spec.run.resume,
+                mode=self._spec.track.mode,
+                config=checkpoint.plain_origin(_origin(self._spec, None)),
+            ),
+        )
+
+    def _report(self, metrics: dict[str, float], step: int) -> None:
+        assert self._tracker is not None, "the server reports after it listens"
+        self._tracker.report({**metrics, **self._pace.metrics(step)}, step)
+
+    def _identity(self) -> RunIdentity:
+        return RunIdentity(
+            exp_name=self._folder.name,
+            policy=self._spec.policy,
+            policy_variant=self._spec.policy_variant,
+            algorithm=self._spec.algorithm,
+            algorithm_variant=self._spec.algorithm_variant,
+            total_steps=self._total_steps,
+            run_dir=str(self.run_dir),
+        )
+
+
+def _starting_point(spec: RunSpec, exp_dir: Path, resume: Resume) -> LoadedCheckpoint | None:
+    if spec.run.resume:
+        return resume(exp_dir)
+    path: Path | None = getattr(spec.algorithm_config, "policy_checkpoint_path", None)
+    return None if path is None else checkpoint.load(path)
+
+
+def _restore_mode(spec: RunSpec) -> str:
+    if spec.run.resume:
+        return "resume"
+    # An algorithm without the choice, such as an evaluation, wants the weights alone.
+    return str(getattr(spec.algorithm_config, "restore", "model"))
+
+
+def _origin(spec: RunSpec, start: LoadedCheckpoint | None) -> Origin:
+    found = None if start is None else start.origin.sizes
+    return Origin(
+        policy=spec.policy,
+        policy_variant=spec.policy_variant,
+        policy_config=spec.policy_config,
+        algorithm=spec.algorithm,
+        algorithm_variant=spec.algorithm_variant,
+        algorithm_config=spec.algorithm_config,
+        sizes=spec.sizes or _configured_sizes(spec.policy_config) or found,
+    )
+
+
+def _configured_sizes(config: PolicyConfig) -> EnvSizes | None:
+    obs_dim = getattr(config, "obs_dim", 0)
+    if not obs_dim:
+        return None
+    return EnvSizes(
+        obs_dim=obs_dim,
+        action_dim=getattr(config, "action_dim", 0),
+        num_choices=getattr(config, "num_choices", ()),
+    )
+
+
+def _build_algorithm(spec: RunSpec, sizes: EnvSizes | None) -> BaseAlgorithm[Any]:
+    policy: BasePolicy[Any] = POLICIES.cls(spec.policy)(
+        spec.policy_config, sizes, seed=spec.run.seed
+    )
+    # Another seed, so that what the algorithm draws does not repeat what the policy draws.
+    algorithm: BaseAlgorithm[Any] = ALGORITHMS.cls(spec.algorithm)(
+        spec.algorithm_config, policy, seed=spec.run.seed + 1
+    )
+    return algorithm
+
+
+def _restore(
+    algorithm: BaseAlgorithm[Any], start: LoadedCheckpoint, origin: Origin, *, how: str
+) -> None:
+    checkpoint.require_same_origin(start, origin, how)
+    if how in ("resume", "all"):
+        algorithm.load_state(start.state)
+    else:
+        algorithm.load_model(
+            start.state.model, without="critic." if how == "except-critic" else None
+        )
+    logger.info("restored %s of %s (step %d)", how, start.path, start.step)
