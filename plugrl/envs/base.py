@@ -29,7 +29,7 @@ class StepResult:
     truncated: NDArray[np.bool_]
     """(k,) the episode was cut, by a step limit for example."""
     info: Info = field(default_factory=dict)
-    """Arrays of k entries. ``success`` (bool) is read where an episode ends; the rest stays here."""
+    """Arrays of k entries; of these ``success`` (bool) is read, where an episode ends."""
 
 
 class VectorEnv(ABC):

@@ -43,7 +43,8 @@ class DummyEnv(VectorEnv):
 
     def render(self) -> NDArray[np.uint8]:
         """Black."""
-        return self._black[0]
+        picture: NDArray[np.uint8] = self._black[0]
+        return picture
 
     def _observe(self, env_indices: NDArray[np.int64]) -> Observation:
         num = len(env_indices)

@@ -2,12 +2,12 @@
 
 import difflib
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import gymnasium as gym  # noqa: TID253 -- this module is imported when such an env is built
 import numpy as np
-from gymnasium.envs.registration import parse_env_id
+from gymnasium.envs.registration import parse_env_id  # noqa: TID253
 from numpy.typing import NDArray
 
 from plugrl.config.gymnasium import GymnasiumEnvConfig
@@ -111,7 +111,7 @@ class GymnasiumEnv(GymnasiumVector):
         super().__init__(
             envs,
             action_bounds=config.action_bounds,
-            max_episode_steps=config.max_episode_steps or _registered_limit(config.id),
+            max_episode_steps=config.max_episode_steps or _registered_limit(envs[0]),
         )
 
 
@@ -121,23 +121,24 @@ def _make(config: GymnasiumEnvConfig) -> AnyEnv:
         kwargs["render_mode"] = config.render_mode
     module, colon, name = config.id.partition(":")
     try:
-        if colon and isinstance(cls := _attribute(module, name), type):
-            return _construct(cls, config.id, kwargs)
+        if colon and callable(factory := _attribute(module, name)):
+            return _construct(factory, config.id, kwargs)
         # -1: no TimeLimit, so that our own limit can be higher than the id's; and no checker,
         # whose work per step is done by the layout.
         return gym.make(config.id, max_episode_steps=-1, disable_env_checker=True, **kwargs)
     except (gym.error.UnregisteredEnv, gym.error.DeprecatedEnv) as error:
         raise _unknown(config.id) from error
-    except (gym.error.DependencyNotInstalled, ImportError) as error:
-        raise _missing(config.id, error) from error
-    except (gym.error.Error, TypeError) as error:
+    except gym.error.DependencyNotInstalled as error:
+        remedy = "; pip install 'plugrl[mujoco]'" if "mujoco" in str(error).lower() else ""
+        raise UsageError(f"can't make {config.id!r}: {error}{remedy}") from error
+    except (gym.error.Error, ImportError, TypeError) as error:
         raise UsageError(f"can't make {config.id!r} with {kwargs}: {error}") from error
 
 
-def _construct(cls: type, env_id: str, kwargs: dict[str, Any]) -> AnyEnv:
-    env = cls(**kwargs)
+def _construct(factory: Callable[..., Any], env_id: str, kwargs: dict[str, Any]) -> AnyEnv:
+    env = factory(**kwargs)
     if not isinstance(env, gym.Env):
-        raise UsageError(f"expected a gymnasium.Env, got {cls.__name__}, at {env_id}")
+        raise UsageError(f"expected a gymnasium.Env, got {type(env).__name__}, at {env_id}")
     return env
 
 
@@ -145,8 +146,8 @@ def _attribute(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name, None)
 
 
-def _registered_limit(env_id: str) -> int | None:
-    spec = gym.registry.get(env_id.rpartition(":")[2])
+def _registered_limit(env: AnyEnv) -> int | None:
+    spec = gym.registry.get(env.spec.id) if env.spec else None
     return spec.max_episode_steps if spec else None
 
 
@@ -167,11 +168,6 @@ def _newest_ids() -> list[str]:
         key, entry = (namespace, name), (version or 0, env_id)
         newest[key] = max(newest.get(key, entry), entry)
     return [env_id for _, env_id in newest.values()]
-
-
-def _missing(env_id: str, error: Exception) -> UsageError:
-    remedy = "; pip install 'plugrl[mujoco]'" if "mujoco" in str(error).lower() else ""
-    return UsageError(f"can't make {env_id!r}: {type(error).__name__}: {error}{remedy}")
 
 
 def _success(info: dict[str, Any]) -> bool:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from plugrl.errors import EnvError, IncompatibleError, InvalidMessageError
 from plugrl.protocol.messages import Array, Observation
 
-ActionDecoder = Callable[[Array], Sequence[Any]]
+ActionDecoder = Callable[[Array], "Sequence[Any] | Array"]
 """(k, *action shape) from the server -> k actions for ``env.step``."""
 
 
@@ -51,7 +51,7 @@ class ObservationLayout:
         self._no_text = np.full(1, "")
 
     def encode(self, raw: Sequence[Any]) -> Observation:
-        """k observations as ``env.step`` returned them, as k rows.
+        """Turn k observations, as ``env.step`` returns them, into k rows.
 
         Raises:
             EnvError: one is not of the space's shape, or not finite.
@@ -120,7 +120,9 @@ class _Leaf:
         rows = np.empty((len(raw), self._width), self._dtype)
         for i, obs in enumerate(raw):
             value = self.pick(obs)
-            flat = spaces.flatten(self.space, value) if self._one_hot else np.ravel(value)
+            flat = np.ravel(
+                np.asarray(spaces.flatten(self.space, value)) if self._one_hot else value
+            )
             if flat.size != self._width:
                 raise EnvError(
                     f"expected an observation of {self.space}, got shape {np.shape(value)}, "

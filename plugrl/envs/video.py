@@ -1,5 +1,6 @@
 """Videos of env 0: every N-th episode, as an mp4 file."""
 
+import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ class RecordVideo(VectorEnv):
 
 def _require_imageio() -> None:
     try:
-        import imageio  # noqa: F401
-        import imageio_ffmpeg  # noqa: F401
+        importlib.import_module("imageio")
+        importlib.import_module("imageio_ffmpeg")
     except ImportError as error:
         raise UsageError(f"can't record videos: {error}; pip install 'plugrl[video]'") from error

@@ -1,0 +1,297 @@
+"""A blocking WebSocket connection: websockets' sans-I/O protocol over a plain socket.
+
+``websockets.sync`` reads in a second thread, and each message costs two thread switches; here the
+caller's own thread reads. A small thread answers pings while the caller is away from the socket.
+"""
+
+import contextlib
+import logging
+import os
+import socket
+import ssl
+import threading
+import time
+from collections import deque
+from typing import Self
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus, InvalidURI
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.uri import WebSocketURI, parse_uri
+
+from plugrl.config.client import ClientConfig
+from plugrl.errors import ConnectionLostError, ProtocolError, ServerStoppedError, UsageError
+from plugrl.protocol.closing import FINISHED, SERVER_STOP, Closing
+
+API_KEY_VARIABLE = "PLUGRL_API_KEY"
+PONG_INTERVAL_S = 5.0
+"""How often pings are answered while the caller is away; servers allow 20 s and more."""
+RECEIVE_BYTES = 2**18
+BROKEN_BY_SERVER = Closing(1002, "")
+"""The server broke the protocol."""
+BROKEN_BY_CLIENT = Closing(1011, "")
+"""The env or the client failed."""
+
+_RETRIED_STATUSES = {408, 429, 500, 502, 503, 504}
+# Apart from websockets' own logger, whose debug lines hold every frame.
+_frame_log = logging.getLogger("plugrl.client.frames")
+_frame_log.setLevel(logging.WARNING)
+
+
+class Connection:
+    """One open WebSocket connection; for use by one thread."""
+
+    def __init__(self, config: ClientConfig) -> None:
+        """Connect and shake hands.
+
+        Raises:
+            ConnectionLostError: no server there, or not ready yet; try again later.
+            UsageError: the URL is none, the key is refused, or that is no PlugRL server.
+        """
+        self._uri = server_uri(config)
+        self.address = f"{self._uri.host}:{self._uri.port}"
+        self._config = config
+        self._messages: deque[bytes] = deque()
+        self._fragments: list[bytes] = []
+        self._text_frame_came = False
+        self._response: Response | None = None
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._sending = False
+        self._protocol = ClientProtocol(
+            self._uri, max_size=config.max_message_bytes, logger=_frame_log
+        )
+        self._socket = self._open_socket()
+        try:
+            self._shake_hands()
+        except BaseException:
+            self._socket.close()
+            raise
+        self._socket.settimeout(config.receive_timeout_s)
+        threading.Thread(target=self._answer_pings, name="plugrl-pong", daemon=True).start()
+
+    def send(self, *messages: bytes) -> None:
+        """Send binary messages, in one write.
+
+        Raises:
+            ConnectionLostError: the connection is gone.
+            ServerStoppedError: because the run is finished.
+        """
+        with self._lock:
+            self._check_open()
+            for message in messages:
+                self._protocol.send_binary(message)
+            try:
+                self._flush()
+            except OSError as error:
+                # What the server sent last may say why.
+                self._read_to_end()
+                raise self._loss(str(error)) from error
+
+    def receive(self) -> bytes:
+        """Wait for the next binary message.
+
+        Raises:
+            ConnectionLostError: the connection is gone, or silent for too long.
+            ServerStoppedError: the run is finished.
+            ProtocolError: a text frame came; nothing may be sent any more.
+        """
+        with self._lock:
+            while not self._messages:
+                self._check_open()
+                try:
+                    self._read()
+                except TimeoutError as error:
+                    timeout = self._config.receive_timeout_s
+                    raise self._loss(f"nothing came for {timeout:g} s") from error
+                except OSError as error:
+                    raise self._loss(str(error)) from error
+            self._refuse_text()
+            return self._messages.popleft()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is None or not issubclass(kind, Exception):
+            self.close()
+        else:
+            self.close(BROKEN_BY_SERVER if issubclass(kind, ProtocolError) else BROKEN_BY_CLIENT)
+
+    def close(self, closing: Closing = FINISHED) -> None:
+        """Send a close frame, wait for the server's within limits, and let go of the socket."""
+        self._ended.set()
+        with self._lock:
+            # A close frame inside a message that was cut off would be read as its bytes.
+            if self._protocol.state is State.OPEN and not self._sending:
+                self._protocol.send_close(*closing)
+            self._read_to_end()
+            self._socket.close()
+
+    def _open_socket(self) -> socket.socket:
+        uri, timeout = self._uri, self._config.connect_timeout_s
+        context = _tls_context(self._config) if uri.secure else None
+        try:
+            sock = socket.create_connection((uri.host, uri.port), timeout=timeout)
+        except OSError as error:
+            raise ConnectionLostError(f"no server at {self.address}: {error}") from error
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if context is None:
+            return sock
+        try:
+            return context.wrap_socket(sock, server_hostname=uri.host)
+        except ssl.SSLCertVerificationError as error:
+            sock.close()
+            raise UsageError(
+                f"can't trust the certificate of {self.address}: {error.verify_message}; name the "
+                "file to trust with --tls-ca"
+            ) from error
+        except OSError as error:
+            sock.close()
+            raise ConnectionLostError(f"no TLS with {self.address}: {error}") from error
+
+    def _shake_hands(self) -> None:
+        request = self._protocol.connect()
+        key = self._config.api_key or os.environ.get(API_KEY_VARIABLE)
+        if key:
+            request.headers["Authorization"] = f"Api-Key {key}"
+        self._protocol.send_request(request)
+        try:
+            self._flush()
+            while self._protocol.state is State.CONNECTING and not self._protocol.handshake_exc:
+                self._read()
+        except OSError as error:
+            raise self._loss(str(error) or "the handshake took too long") from error
+        error_ = self._protocol.handshake_exc
+        if isinstance(error_, InvalidStatus):
+            raise self._refusal(error_.response)
+        if error_ is not None:
+            cause = error_.__cause__ or error_
+            raise ConnectionLostError(f"no WebSocket server at {self.address}: {cause}")
+
+    def _refusal(self, response: Response) -> Exception:
+        status = response.status_code
+        if status in {401, 403}:
+            return UsageError(
+                f"the server at {self.address} refused the key (HTTP {status}); pass the right one "
+                f"with --api-key, or set {API_KEY_VARIABLE}"
+            )
+        if status in _RETRIED_STATUSES:
+            return ConnectionLostError(f"{self.address} is not ready (HTTP {status})")
+        return UsageError(
+            f"expected a PlugRL server at {self.address}, got HTTP {status}; check --server-host "
+            "and --server-port"
+        )
+
+    def _flush(self) -> None:
+        self._sending = True
+        data = self._protocol.data_to_send()
+        if data:
+            self._socket.sendall(data[0] if len(data) == 1 else b"".join(data))
+        if data and not data[-1]:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_WR)
+        self._sending = False
+
+    def _read(self) -> None:
+        """Take what the socket has, waiting for at least something; answer pings."""
+        data = self._socket.recv(RECEIVE_BYTES)
+        if data:
+            self._protocol.receive_data(data)
+        else:
+            self._protocol.receive_eof()
+        for event in self._protocol.events_received():
+            if isinstance(event, Frame):
+                self._take(event)
+        if self._protocol.writes:
+            self._flush()
+
+    def _take(self, frame: Frame) -> None:
+        if frame.opcode is Opcode.TEXT:
+            self._text_frame_came = True
+        elif frame.opcode is Opcode.BINARY and frame.fin:
+            self._messages.append(bytes(frame.data))
+        elif frame.opcode in {Opcode.BINARY, Opcode.CONT}:
+            self._fragments.append(bytes(frame.data))
+            if frame.fin:
+                self._messages.append(b"".join(self._fragments))
+                self._fragments.clear()
+
+    def _check_open(self) -> None:
+        self._refuse_text()
+        if self._protocol.state is State.OPEN:
+            return
+        self._read_to_end()
+        broken = self._protocol.parser_exc
+        if broken is not None and not isinstance(broken, EOFError):
+            raise ProtocolError(f"{self.address} sent no legal WebSocket frame: {broken}")
+        raise self._loss("it closed")
+
+    def _refuse_text(self) -> None:
+        if self._text_frame_came:
+            raise ProtocolError(f"expected binary frames, got a text frame from {self.address}")
+
+    def _read_to_end(self) -> None:
+        """Finish the closing handshake, or give up on it."""
+        deadline = time.monotonic() + self._config.close_timeout_s
+        with contextlib.suppress(OSError):
+            self._flush()
+            while self._protocol.state is not State.CLOSED:
+                self._socket.settimeout(max(deadline - time.monotonic(), 1e-3))
+                self._read()
+                self._messages.clear()
+
+    def _loss(self, why: str) -> ConnectionLostError:
+        close = self._protocol.close_rcvd
+        if close is None:
+            return ConnectionLostError(f"lost the server at {self.address}: {why}")
+        if close.reason == SERVER_STOP.reason:
+            return ServerStoppedError(f"the server at {self.address} has finished the run")
+        said = f"{close.code} {close.reason}".rstrip()
+        return ConnectionLostError(f"the server at {self.address} closed the connection ({said})")
+
+    def _answer_pings(self) -> None:
+        while not self._ended.wait(PONG_INTERVAL_S):
+            # While the caller is sending or receiving it holds the lock and answers by itself.
+            if self._lock.acquire(blocking=False):
+                try:
+                    self._read_what_is_there()
+                finally:
+                    self._lock.release()
+
+    def _read_what_is_there(self) -> None:
+        try:
+            self._socket.settimeout(0)
+            while self._protocol.state is State.OPEN:
+                self._read()
+        except OSError:
+            # Nothing more to read now; or an error, which the caller's next call meets too.
+            return
+        finally:
+            with contextlib.suppress(OSError):
+                self._socket.settimeout(self._config.receive_timeout_s)
+
+
+def server_uri(config: ClientConfig) -> WebSocketURI:
+    """Where the server is.
+
+    Raises:
+        UsageError: ``server_host`` is a malformed URL.
+    """
+    host = config.server_host
+    if "://" not in host:
+        bracketed = f"[{host}]" if ":" in host else host
+        host = f"ws://{bracketed}:{config.server_port}/"
+    try:
+        return parse_uri(host)
+    except InvalidURI as error:
+        raise UsageError(f"expected a host name or ws:// URL, got {host!r}: {error}") from error
+
+
+def _tls_context(config: ClientConfig) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=config.tls_ca)
+    except OSError as error:
+        raise UsageError(f"can't read certificates from {config.tls_ca}: {error}") from error

@@ -1,0 +1,143 @@
+"""The loop of a client: ask for actions, run them, report what came of them.
+
+Legend: n envs, H action horizon.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plugrl.client.connection import Connection
+from plugrl.client.episodes import EpisodeCounts
+from plugrl.config.client import ClientConfig
+from plugrl.envs.base import VectorEnv
+from plugrl.protocol.messages import Action, Array, Feedback, Metadata, Observation
+from plugrl.protocol.session import ClientSession
+
+
+class Rollout:
+    """The envs of one process and how their episodes stand; it outlives connections.
+
+    An episode goes on over a reconnect. What the lost connection had not reported is dropped,
+    but stays in the episode's return and length.
+    """
+
+    def __init__(self, env: VectorEnv, config: ClientConfig, *, first_seed: int) -> None:
+        """Reset nothing yet.
+
+        Args:
+            env: what to run.
+            config: how, and how long.
+            first_seed: seed of env 0; env i has ``first_seed + i``.
+        """
+        n = env.num_envs
+        self.episodes = EpisodeCounts(n)
+        self.num_actions = 0
+        """Action messages received, over all connections."""
+        self._env = env
+        self._config = config
+        self._all = np.arange(n)
+        self._seeds: list[int] | None = [first_seed + i for i in range(n)]
+        self._obs: Observation | None = None
+        self._needs_reset = np.ones(n, np.bool_)
+
+    def finished(self) -> bool:
+        """Whether as many episodes were reported as were wanted."""
+        wanted = self._config.num_episodes
+        return wanted is not None and self.episodes.num_finished >= wanted
+
+    def run(self, connection: Connection) -> None:
+        """Exchange messages until ``finished``.
+
+        Raises:
+            ConnectionLostError: the connection is gone; call this again with another one.
+            ServerStoppedError: the run is finished.
+            ProtocolError: the server broke the protocol.
+        """
+        session = ClientSession(reuse_feedback_obs=self._config.reuse_feedback_obs)
+        metadata = session.receive(connection.receive())
+        assert isinstance(metadata, Metadata)
+        self._env.greet(metadata.data)
+        held: list[bytes] = []
+        while not self.finished():
+            unchanged = ~self._needs_reset
+            obs = self._reset_ended()
+            infer = session.infer(obs, self._all, self.episodes.chunks, unchanged=unchanged)
+            # The last feedback and this infer go out in one write.
+            connection.send(*held, infer)
+            action = session.receive(connection.receive())
+            assert isinstance(action, Action)
+            self.num_actions += 1
+            feedback = self._run_chunk(action.action)
+            held = [session.feedback(feedback)]
+            if self._needs_reset.any():
+                # Reported before the resets, which may take long.
+                connection.send(*held)
+                held = []
+                self.episodes.num_finished += int(self._needs_reset.sum())
+
+    def _reset_ended(self) -> Observation:
+        index = self._all[self._needs_reset]
+        if len(index):
+            seeds = self._seeds and [self._seeds[i] for i in index]
+            obs = self._env.reset(index, seeds)
+            self.episodes.start(index)
+            self._place(index, obs)
+            self._needs_reset[:] = False
+            # From here on each env goes on with its own random numbers.
+            self._seeds = None
+        assert self._obs is not None
+        return self._obs
+
+    def _run_chunk(self, actions: Array) -> Feedback:
+        """Run a prefix of ``actions`` (H, n, *action shape), in each env until its episode ends."""
+        n = self._env.num_envs
+        rewards = np.zeros(n)
+        terminated, truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        running = self._all
+        for now in actions[: self._config.replan_steps]:
+            everyone = len(running) == n
+            result = self._env.step(running, now if everyone else now[running])
+            rewards[running] += result.rewards
+            terminated[running], truncated[running] = result.terminated, result.truncated
+            self.episodes.step(running, result)
+            self._place(running, result.obs)
+            done = result.terminated | result.truncated
+            if done.any():
+                running = running[~done]
+                if not len(running):
+                    break
+        self.episodes.chunks += 1
+        self._needs_reset = terminated | truncated
+        assert self._obs is not None
+        return Feedback(
+            env_indices=self._all,
+            step_ids=self.episodes.chunks,
+            obs=self._obs,
+            rewards=rewards.astype(np.float32),
+            terminated=terminated,
+            truncated=truncated,
+            info=self.episodes.report(self._needs_reset),
+        )
+
+    def _place(self, index: NDArray[np.int64], obs: Observation) -> None:
+        if len(index) == self._env.num_envs:
+            self._obs = obs
+        else:
+            assert self._obs is not None
+            self._obs = _with_rows(self._obs, index, obs)
+
+
+def _with_rows(obs: Observation, index: NDArray[np.int64], rows: Observation) -> Observation:
+    """A copy of ``obs`` with some rows replaced."""
+
+    def replaced(old: Array, new: Array) -> Array:
+        # The common type, so that a longer text is not cut to the older one's length.
+        out = old.astype(np.result_type(old, new), copy=True)
+        out[index] = new
+        return out
+
+    return Observation(
+        {name: replaced(image, rows.images[name]) for name, image in obs.images.items()},
+        {name: replaced(state, rows.states[name]) for name, state in obs.states.items()},
+        replaced(obs.text, rows.text),
+    )
