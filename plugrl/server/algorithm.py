@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
@@ -15,7 +15,7 @@ from plugrl.protocol.messages import Info, Observation
 class Algorithm(Protocol):
     """The verbs of the server's loop. All calls come one after another, never two at a time."""
 
-    on_policy: bool
+    on_policy: ClassVar[bool]
     """False: every frame with step state is fed, of whatever policy version."""
     global_step: int
     """Frames stored so far."""
