@@ -61,7 +61,7 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
     env = with_step_limit(uid, arguments.env, arguments.max_episode_steps)
     from plugrl.client.run import run_processes
 
-    return run_processes(uid, env, arguments.client)
+    return run_processes(uid, env, arguments.client, imports=arguments.imports)
 
 
 def with_step_limit(uid: str, env: Any, max_episode_steps: int | None) -> Any:

@@ -1,11 +1,15 @@
 """How fast a run goes, and when it will be finished."""
 
 import time
+from collections import deque
 from collections.abc import Callable
+
+NUM_LATEST_LEARNS = 10
+"""Learns over which the rate is taken, so that a slow start is soon forgotten."""
 
 
 class Pace:
-    """Frames a second since this process began, whatever was restored before."""
+    """Frames a second over the latest learns of this process, whatever was restored before."""
 
     def __init__(
         self,
@@ -21,17 +25,19 @@ class Pace:
             total_steps: the step at which the run is finished, where there is one.
             clock: seconds that never go backwards.
         """
-        self._start_step = start_step
         self._total_steps = total_steps
         self._clock = clock
         self._started_at = clock()
+        self._latest = deque([(self._started_at, start_step)], maxlen=NUM_LATEST_LEARNS + 1)
 
     def metrics(self, step: int) -> dict[str, float]:
         """``time/elapsed_s``, and ``time/fps`` and ``time/eta_s`` once they are known."""
-        elapsed = self._clock() - self._started_at
-        metrics = {"time/elapsed_s": elapsed}
-        if step > self._start_step and elapsed > 0:
-            fps = (step - self._start_step) / elapsed
+        now = self._clock()
+        since, since_step = self._latest[0]
+        self._latest.append((now, step))
+        metrics = {"time/elapsed_s": now - self._started_at}
+        if step > since_step and now > since:
+            fps = (step - since_step) / (now - since)
             metrics["time/fps"] = fps
             if self._total_steps is not None:
                 metrics["time/eta_s"] = max(self._total_steps - step, 0) / fps

@@ -15,7 +15,6 @@ from plugrl.training.tracking.sink import TrackedRun
 LINE_METRICS = {
     "rollout/episode_return_mean": "return",
     "rollout/episode_length_mean": "length",
-    "rollout/success_rate": "success",
     "rollout/num_episodes": "episodes",
     "time/fps": "fps",
     "time/eta_s": "eta",

@@ -1,0 +1,42 @@
+"""One child of ``plugrl launch``: a command that ends when its launcher does.
+
+    python -m plugrl.cli.child DESCRIPTOR run-server|run-env-client ARGUMENTS...
+
+``DESCRIPTOR`` is a socket to the launcher. A server writes its URL there once it listens. When
+the launcher's end closes, for whatever reason and SIGKILL too, the child asks itself to stop.
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+
+from plugrl.cli import run_env_client, run_server
+from plugrl.cli.entry import Command, run_guarded
+
+
+def main() -> int:
+    """Run the command; returns its exit code."""
+    descriptor, name, *argv = sys.argv[1:]
+    launcher = socket.socket(fileno=int(descriptor))
+    threading.Thread(target=_follow, args=(launcher,), daemon=True).start()
+
+    def serve(arguments: Sequence[str], prog: str) -> int:
+        return run_server.run(
+            arguments, prog, on_listening=lambda url: launcher.sendall(f"{url}\n".encode())
+        )
+
+    commands: dict[str, Command] = {"run-server": serve, "run-env-client": run_env_client.run}
+    return run_guarded(commands[name], argv, f"plugrl {name}")
+
+
+def _follow(launcher: socket.socket) -> None:
+    while launcher.recv(1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
