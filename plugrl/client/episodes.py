@@ -1,12 +1,17 @@
 """How each env's episode stands, and what is reported when it ends. n: envs."""
 
 from collections import deque
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plugrl.envs.base import StepResult
 from plugrl.protocol.messages import Info
+
+Rows: TypeAlias = NDArray[np.int64] | slice
+"""Which envs: (k,) indices or a slice, the faster one."""
+EVERYONE = slice(None)
 
 RECENT = 100
 """Episodes that ``mean_return`` looks back on."""
@@ -38,17 +43,17 @@ class EpisodeCounts:
         for count in (self.chunks, self._returns, self._lengths, self._successes):
             count[index] = 0
 
-    def step(self, index: NDArray[np.int64], result: StepResult) -> None:
-        """Count a step of some envs, (k,) indices."""
-        self.num_steps += len(index)
-        self._returns[index] += result.rewards
-        self._lengths[index] += 1
+    def step(self, rows: Rows, result: StepResult) -> None:
+        """Count a step of some envs."""
+        self.num_steps += len(result.rewards)
+        self._returns[rows] += result.rewards
+        self._lengths[rows] += 1
         if "success" in result.info:
-            self._successes[index] = result.info["success"]
+            self._successes[rows] = result.info["success"]
 
     def report(self, done: NDArray[np.bool_]) -> Info:
         """The ``info`` of a feedback of all n envs, of which ``done`` (n,) ended an episode."""
-        if not done.any():
+        if not np.count_nonzero(done):
             return {}
         self._recent.extend(self._returns[done].tolist())
         return {

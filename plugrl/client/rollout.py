@@ -4,10 +4,9 @@ Legend: n envs, H action horizon.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plugrl.client.connection import Connection
-from plugrl.client.episodes import EpisodeCounts
+from plugrl.client.episodes import EVERYONE, EpisodeCounts, Rows
 from plugrl.config.client import ClientConfig
 from plugrl.envs.base import VectorEnv
 from plugrl.protocol.messages import Action, Array, Feedback, Metadata, Observation
@@ -69,11 +68,12 @@ class Rollout:
             self.num_actions += 1
             feedback = self._run_chunk(action.action)
             held = [session.feedback(feedback)]
-            if self._needs_reset.any():
+            num_ended = np.count_nonzero(self._needs_reset)
+            if num_ended:
                 # Reported before the resets, which may take long.
                 connection.send(*held)
                 held = []
-                self.episodes.num_finished += int(self._needs_reset.sum())
+                self.episodes.num_finished += int(num_ended)
 
     def _reset_ended(self) -> Observation:
         index = self._all[self._needs_reset]
@@ -93,21 +93,20 @@ class Rollout:
         n = self._env.num_envs
         rewards = np.zeros(n)
         terminated, truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-        running = self._all
+        running: Rows = EVERYONE
         for now in actions[: self._config.replan_steps]:
-            everyone = len(running) == n
-            result = self._env.step(running, now if everyone else now[running])
+            result = self._env.step(self._all[running], now[running])
             rewards[running] += result.rewards
             terminated[running], truncated[running] = result.terminated, result.truncated
             self.episodes.step(running, result)
             self._place(running, result.obs)
-            done = result.terminated | result.truncated
-            if done.any():
-                running = running[~done]
-                if not len(running):
-                    break
+            self._needs_reset = terminated | truncated
+            num_ended = np.count_nonzero(self._needs_reset)
+            if num_ended == n:
+                break
+            if num_ended:
+                running = self._all[~self._needs_reset]
         self.episodes.chunks += 1
-        self._needs_reset = terminated | truncated
         assert self._obs is not None
         return Feedback(
             env_indices=self._all,
@@ -119,15 +118,14 @@ class Rollout:
             info=self.episodes.report(self._needs_reset),
         )
 
-    def _place(self, index: NDArray[np.int64], obs: Observation) -> None:
-        if len(index) == self._env.num_envs:
+    def _place(self, rows: Rows, obs: Observation) -> None:
+        if self._obs is None or len(obs) == len(self._all):
             self._obs = obs
         else:
-            assert self._obs is not None
-            self._obs = _with_rows(self._obs, index, obs)
+            self._obs = _with_rows(self._obs, rows, obs)
 
 
-def _with_rows(obs: Observation, index: NDArray[np.int64], rows: Observation) -> Observation:
+def _with_rows(obs: Observation, index: Rows, rows: Observation) -> Observation:
     """A copy of ``obs`` with some rows replaced."""
 
     def replaced(old: Array, new: Array) -> Array:

@@ -28,16 +28,17 @@ class DummyEnv(VectorEnv):
     def reset(self, env_indices: NDArray[np.int64], seeds: Sequence[int] | None) -> Observation:
         """Set the step counts to 0; there is nothing to seed."""
         self._steps[env_indices] = 0
-        return self._observe(env_indices)
+        return self._observe(self._steps[env_indices])
 
     def step(self, env_indices: NDArray[np.int64], actions: Array) -> StepResult:
         """Count a step."""
-        self._steps[env_indices] += 1
         num = len(env_indices)
+        steps = self._steps[env_indices] + 1
+        self._steps[env_indices] = steps
         return StepResult(
-            obs=self._observe(env_indices),
+            obs=self._observe(steps),
             rewards=np.ones(num),
-            terminated=self._steps[env_indices] >= self._config.episode_length,
+            terminated=steps >= self._config.episode_length,
             truncated=np.zeros(num, np.bool_),
         )
 
@@ -46,12 +47,12 @@ class DummyEnv(VectorEnv):
         picture: NDArray[np.uint8] = self._black[0]
         return picture
 
-    def _observe(self, env_indices: NDArray[np.int64]) -> Observation:
-        num = len(env_indices)
+    def _observe(self, steps: NDArray[np.int64]) -> Observation:
+        num = len(steps)
         config = self._config
         states: dict[str, Array] = {}
         if config.state_dim:
-            steps = self._steps[env_indices].astype(np.float64)
-            states["state"] = np.repeat(steps, config.state_dim).reshape(num, config.state_dim)
+            states["state"] = np.empty((num, config.state_dim))
+            states["state"][:] = steps[:, None]
         images = {f"image_{i}": self._black[:num] for i in range(config.num_images)}
         return Observation(images, states, self._text[:num])
