@@ -4,6 +4,7 @@ Nothing that arrives is trusted: every claim is checked before memory is touched
 wrong with the bytes comes out as ``CodecError``.
 """
 
+import reprlib
 from typing import Any
 
 import msgpack
@@ -58,9 +59,13 @@ def _encode_extra(value: Any) -> dict[bytes, Any]:
 
 
 def _decode_map(pairs: list[tuple[Any, Any]]) -> Any:
+    if len(pairs) == 4 and pairs[0][0] == ndarrays.ARRAY_KEY and pairs[0][1] is True:
+        _, (key_1, data), (key_2, typestr), (key_3, shape) = pairs
+        if key_1 == b"data" and key_2 == b"dtype" and key_3 == b"shape":
+            return ndarrays.array_view(data, typestr, shape)
     decoded = dict(pairs)
     if len(decoded) != len(pairs):
-        raise CodecError(f"expected distinct map keys, got {[key for key, _ in pairs]!r}")
+        raise CodecError(f"expected distinct keys, got {reprlib.repr([key for key, _ in pairs])}")
     if ndarrays.ARRAY_KEY in decoded:
         return ndarrays.array_from_map(decoded)
     if ndarrays.SCALAR_KEY in decoded:

@@ -1,5 +1,7 @@
 """Fields of a decoded map, each checked for presence, type and length; errors name the path."""
 
+import math
+import reprlib
 from collections.abc import Set
 from typing import Any, TypeAlias
 
@@ -11,93 +13,91 @@ from plugrl.protocol.messages import Array
 
 FieldMap: TypeAlias = dict[str, Any]
 
-
-def field(fields: FieldMap, name: str, at: str) -> Any:
-    """The value of a field that must be there.
-
-    Raises:
-        InvalidMessageError: it is missing from the map at path ``at``.
-    """
-    try:
-        return fields[name]
-    except KeyError:
-        raise InvalidMessageError(f"expected a field, got none, at {at}.{name}") from None
+_INT64 = np.dtype(np.int64)
 
 
 def map_field(fields: FieldMap, name: str, at: str, *, keys: Set[str] | None = None) -> FieldMap:
     """A field that is a map, with exactly ``keys`` where they are given.
 
     Raises:
-        InvalidMessageError: it isn't.
+        InvalidMessageError: it isn't, or is missing from the map at path ``at``.
     """
-    value = field(fields, name, at)
+    value = fields.get(name)
     if not isinstance(value, dict):
-        raise InvalidMessageError(f"expected a map, got {type(value).__name__}, at {at}.{name}")
+        raise InvalidMessageError(f"expected a map, got {_found(fields, name)}, at {at}.{name}")
     if keys is not None and value.keys() != keys:
         raise InvalidMessageError(
-            f"expected exactly the keys {sorted(keys)}, got {list(value)!r:.200}, at {at}.{name}"
+            f"expected the keys {sorted(keys)}, got {reprlib.repr([*value])}, at {at}.{name}"
         )
     return value
 
 
-def array_field(fields: FieldMap, name: str, at: str, *, kinds: str) -> Array:
+def array_field(fields: FieldMap, name: str, at: str, kinds: str) -> Array:
     """A field that is an array whose dtype kind is one of ``kinds``.
 
     Raises:
-        InvalidMessageError: it isn't.
+        InvalidMessageError: it isn't, or is missing from the map at path ``at``.
     """
-    value = field(fields, name, at)
+    value = fields.get(name)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
         raise InvalidMessageError(
-            f"expected an array of kind {' or '.join(kinds)}, got {describe(value)}, at {at}.{name}"
+            f"expected an array of kind {' or '.join(kinds)}, got {_found(fields, name)},"
+            f" at {at}.{name}"
         )
     return value
 
 
-def index_array(
-    fields: FieldMap, name: str, at: str, *, length: int | None = None, distinct: bool = True
-) -> NDArray[np.int64]:
-    """A field of integers >= 0, (length,) int64; distinct ones unless told otherwise.
+def vector(fields: FieldMap, name: str, at: str, kinds: str, length: int) -> Array:
+    """A field that is an array (length,) whose dtype kind is one of ``kinds``.
 
     Raises:
-        InvalidMessageError: it isn't.
+        InvalidMessageError: it isn't, or is missing from the map at path ``at``.
     """
-    array = array_field(fields, name, at, kinds="iu")
-    _check_vector(array, length, name, at)
-    indices: NDArray[np.int64] = array.astype(np.int64, copy=False)
+    array = array_field(fields, name, at, kinds)
+    if array.ndim != 1 or len(array) != length:
+        raise InvalidMessageError(f"expected shape ({length},), got {array.shape}, at {at}.{name}")
+    return array
+
+
+def env_vector(fields: FieldMap, name: str, at: str) -> NDArray[np.int64]:
+    """A field of distinct env indices, (n,) int64, at least 0.
+
+    Raises:
+        InvalidMessageError: it isn't, or is missing from the map at path ``at``.
+    """
+    array = array_field(fields, name, at, "iu")
+    if array.ndim != 1:
+        raise InvalidMessageError(f"expected shape (n,), got {array.shape}, at {at}.{name}")
+    indices = as_int64(array)
     values = indices.tolist()
     if values and min(values) < 0:
         raise InvalidMessageError(f"expected integers >= 0, got {min(values)}, at {at}.{name}")
-    if distinct and len(set(values)) != len(values):
-        raise InvalidMessageError(f"expected distinct integers, got a repeat, at {at}.{name}")
+    if len(set(values)) != len(values):
+        raise InvalidMessageError(
+            f"expected distinct integers, got {reprlib.repr(values)}, at {at}.{name}"
+        )
     return indices
 
 
-def flags(fields: FieldMap, name: str, at: str, length: int) -> NDArray[np.bool_]:
-    """A field of booleans, (length,).
-
-    Raises:
-        InvalidMessageError: it isn't.
-    """
-    array = array_field(fields, name, at, kinds="b")
-    _check_vector(array, length, name, at)
-    return array
-
-
-def rewards(fields: FieldMap, name: str, at: str, length: int) -> Array:
+def reward_vector(fields: FieldMap, name: str, at: str, length: int) -> Array:
     """A field of finite floats, (length,).
 
     Raises:
-        InvalidMessageError: it isn't.
+        InvalidMessageError: it isn't, or is missing from the map at path ``at``.
     """
-    array = array_field(fields, name, at, kinds="f")
-    _check_vector(array, length, name, at)
-    if not np.isfinite(array).all():
-        row = int(np.flatnonzero(~np.isfinite(array))[0])
+    array = vector(fields, name, at, "f", length)
+    values = array.tolist()
+    if not all(map(math.isfinite, values)):
+        row = next(i for i, value in enumerate(values) if not math.isfinite(value))
         raise InvalidMessageError(
-            f"expected finite floats, got {array[row]}, at {at}.{name}[{row}]"
+            f"expected finite floats, got {values[row]}, at {at}.{name}[{row}]"
         )
     return array
+
+
+def as_int64(array: Array) -> NDArray[np.int64]:
+    """An integer array as int64, itself where it is that already."""
+    return array if array.dtype is _INT64 else array.astype(np.int64)
 
 
 def describe(value: object) -> str:
@@ -107,7 +107,5 @@ def describe(value: object) -> str:
     return type(value).__name__
 
 
-def _check_vector(array: Array, length: int | None, name: str, at: str) -> None:
-    if array.ndim != 1 or (length is not None and len(array) != length):
-        expected = "(n,)" if length is None else f"({length},)"
-        raise InvalidMessageError(f"expected shape {expected}, got {array.shape}, at {at}.{name}")
+def _found(fields: FieldMap, name: str) -> str:
+    return describe(fields[name]) if name in fields else "nothing"

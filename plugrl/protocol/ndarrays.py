@@ -1,9 +1,15 @@
-"""NumPy arrays and scalars as the maps that stand for them on the wire."""
+"""NumPy arrays and scalars as the maps that stand for them on the wire.
 
+This runs several times a message, so what depends on dtype and shape alone is computed once.
+"""
+
+import codecs
 import functools
 import math
 import re
-from typing import Any
+import reprlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +19,33 @@ from plugrl.errors import CodecError
 ARRAY_KEY = b"__ndarray__"
 SCALAR_KEY = b"__npgeneric__"
 
-_TYPESTR = re.compile(r"([<>|])([buifU])(0|[1-9][0-9]{0,8})")
+MAX_RANK = 64
+"""Dimensions of one array; as many as NumPy has room for."""
+
+_TYPESTR = re.compile(r"([<>|])([buifU])(0|[1-9][0-9]{0,7})")
 _ITEM_SIZES = {"b": {1}, "u": {1, 2, 4, 8}, "i": {1, 2, 4, 8}, "f": {2, 4, 8}}
-_ENCODINGS = {"<": "utf-32-le", ">": "utf-32-be"}
+_SCALAR_TYPES = {"b": {bool}, "u": {int}, "i": {int}, "f": {int, float}, "U": set[type]()}
+_UTF32_DECODERS: dict[str, Callable[..., Any]] = {
+    "<": codecs.utf_32_le_decode,
+    ">": codecs.utf_32_be_decode,
+}
 
 
 def array_to_map(array: NDArray[Any]) -> dict[bytes, Any]:
     """The map that stands for ``array``; its data is borrowed where it lies in C order.
 
     Raises:
-        CodecError: the dtype is not one that the wire carries.
+        CodecError: the dtype is not one that the wire carries, or text holds surrogates.
     """
-    typestr = array.dtype.str
-    wire_dtype(typestr)
-    data = array.data if array.flags.c_contiguous else array.tobytes()
-    if array.dtype.kind == "U":
+    typestr = _typestr(array.dtype)
+    data: bytes | memoryview = array.data if array.flags.c_contiguous else array.tobytes()
+    if typestr[1] == "U":
         _check_code_points(typestr, data)
     return {ARRAY_KEY: True, b"data": data, b"dtype": typestr, b"shape": array.shape}
 
 
 def array_from_map(claim: dict[Any, Any]) -> NDArray[Any]:
-    """The read-only array that ``claim`` describes, a view of its data.
+    """The read-only array that ``claim`` describes.
 
     Raises:
         CodecError: the claim contradicts itself.
@@ -41,18 +53,40 @@ def array_from_map(claim: dict[Any, Any]) -> NDArray[Any]:
     try:
         data, typestr, shape = claim[b"data"], claim[b"dtype"], claim[b"shape"]
     except KeyError as error:
-        raise CodecError(f"expected an array with the key {error}, got {list(claim)!r}") from None
+        raise CodecError(f"expected an array with {error}, got {reprlib.repr([*claim])}") from None
     if len(claim) != 4 or claim[ARRAY_KEY] is not True:
-        raise CodecError(f"expected the four keys of an array, got {list(claim)!r}")
-    dtype = wire_dtype(typestr)
-    size = _size(shape)
-    if not isinstance(data, bytes | memoryview) or len(data) != size * dtype.itemsize:
+        raise CodecError(f"expected the four keys of an array, got {reprlib.repr([*claim])}")
+    return array_view(data, typestr, shape)
+
+
+def array_view(data: Any, typestr: Any, shape: Any) -> NDArray[Any]:
+    """The read-only array of a typestr and a list of dimensions, a view of ``data``.
+
+    Raises:
+        CodecError: one of the three is not of the right type, or they contradict each other.
+    """
+    if type(typestr) is not str or type(shape) is not list:
+        raise CodecError(f"expected a typestr and a list, got {reprlib.repr((typestr, shape))}")
+    if len(shape) > MAX_RANK:
+        raise CodecError(f"expected at most {MAX_RANK} dimensions, got {len(shape)}")
+    try:
+        layout = _layout(typestr, *shape)
+    except TypeError:
+        raise CodecError(f"expected integers in a shape, got {reprlib.repr(shape)}") from None
+    if type(data) is not bytes and type(data) is not memoryview:
+        raise CodecError(f"expected data of type bin, got {type(data).__name__}")
+    if len(data) != layout.num_bytes:
         raise CodecError(
-            f"expected {size * dtype.itemsize} bytes for {typestr} {shape!r}, got {_extent(data)}"
+            f"expected {layout.num_bytes} bytes for {typestr} {shape!r}, got {len(data)}"
         )
-    if dtype.kind == "U":
+    if typestr[1] == "U":
         _check_code_points(typestr, data)
-    return _view(shape, dtype, data)
+    try:
+        if not layout.dtype.itemsize:
+            return np.broadcast_to(np.array(""), layout.shape)
+        return np.ndarray(layout.shape, layout.dtype, data)
+    except ValueError as error:
+        raise CodecError(f"expected a shape that NumPy can hold, got one where {error}") from None
 
 
 def scalar_to_map(scalar: np.generic) -> dict[bytes, Any]:
@@ -61,9 +95,7 @@ def scalar_to_map(scalar: np.generic) -> dict[bytes, Any]:
     Raises:
         CodecError: the dtype is not one that the wire carries.
     """
-    typestr = scalar.dtype.str
-    wire_dtype(typestr)
-    return {SCALAR_KEY: True, b"data": scalar.item(), b"dtype": typestr}
+    return {SCALAR_KEY: True, b"data": scalar.item(), b"dtype": _typestr(scalar.dtype)}
 
 
 def scalar_from_map(claim: dict[Any, Any]) -> np.generic:
@@ -75,78 +107,57 @@ def scalar_from_map(claim: dict[Any, Any]) -> np.generic:
     try:
         data, typestr = claim[b"data"], claim[b"dtype"]
     except KeyError as error:
-        raise CodecError(f"expected a scalar with the key {error}, got {list(claim)!r}") from None
+        raise CodecError(f"expected a scalar with {error}, got {reprlib.repr([*claim])}") from None
     if len(claim) != 3 or claim[SCALAR_KEY] is not True:
-        raise CodecError(f"expected the three keys of a scalar, got {list(claim)!r}")
-    dtype = wire_dtype(typestr)
-    if type(data) not in _SCALAR_TYPES.get(dtype.kind, ()):
-        raise CodecError(f"expected a plain number for {typestr}, got {type(data).__name__}")
+        raise CodecError(f"expected the three keys of a scalar, got {reprlib.repr([*claim])}")
+    if type(typestr) is not str:
+        raise CodecError(f"expected a typestr, got {type(typestr).__name__}")
+    dtype = _dtype(typestr)
+    if type(data) not in _SCALAR_TYPES[dtype.kind]:
+        raise CodecError(f"expected a number of kind {dtype.kind}, got {type(data).__name__}")
     try:
         with np.errstate(over="ignore"):
             scalar: np.generic = dtype.type(data)
-    except OverflowError as error:
-        raise CodecError(f"expected a number that fits {typestr}, got {data!r}") from error
+    except OverflowError:
+        raise CodecError(f"expected a number that fits {typestr}, got {data!r}") from None
     return scalar
 
 
-_SCALAR_TYPES: dict[str, tuple[type, ...]] = {
-    "b": (bool,),
-    "u": (int,),
-    "i": (int,),
-    "f": (float, int),
-}
+class _Layout(NamedTuple):
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    num_bytes: int
 
 
-def wire_dtype(typestr: object) -> np.dtype[Any]:
-    """The dtype of a NumPy typestr, if the wire carries it.
-
-    Raises:
-        CodecError: it does not.
-    """
-    if not isinstance(typestr, str):
-        raise CodecError(f"expected a dtype of type str, got {type(typestr).__name__}")
-    return _parse_typestr(typestr)
+# typed: True and 1.0 are equal to 1, and would pass for it in the cache.
+@functools.lru_cache(maxsize=1024, typed=True)
+def _layout(typestr: str, *shape: Any) -> _Layout:
+    dtype = _dtype(typestr)
+    if any(type(dimension) is not int or dimension < 0 for dimension in shape):
+        raise CodecError(f"expected dimensions that are ints >= 0, got {reprlib.repr(shape)}")
+    return _Layout(dtype, shape, math.prod(shape) * dtype.itemsize)
 
 
 @functools.lru_cache(maxsize=256)
-def _parse_typestr(typestr: str) -> np.dtype[Any]:
+def _dtype(typestr: str) -> np.dtype[Any]:
     match = _TYPESTR.fullmatch(typestr)
     if match is None:
-        raise CodecError(f"expected a dtype of kind b, u, i, f or U, got {typestr[:40]!r}")
+        raise CodecError(f"expected a dtype of kind b, u, i, f or U, got {reprlib.repr(typestr)}")
     order, kind, size = match[1], match[2], int(match[3])
-    if kind == "U":
-        legal = order != "|"
-    else:
-        legal = size in _ITEM_SIZES[kind] and (order != "|" or size == 1)
-    if not legal:
-        raise CodecError(f"expected a dtype that all machines share, got {typestr!r}")
+    legal = order != "|" if kind == "U" else size in _ITEM_SIZES[kind]
+    if not legal or (order == "|" and size > 1):
+        raise CodecError(f"expected a dtype that every machine has, got {typestr!r}")
     return np.dtype(typestr)
 
 
-def _size(shape: object) -> int:
-    if not isinstance(shape, list):
-        raise CodecError(f"expected a shape of type list, got {type(shape).__name__}")
-    for dimension in shape:
-        if type(dimension) is not int or dimension < 0:
-            raise CodecError(f"expected dimensions that are ints >= 0, got {dimension!r:.40}")
-    return math.prod(shape)
-
-
-def _view(shape: list[int], dtype: np.dtype[Any], data: bytes | memoryview) -> NDArray[Any]:
-    try:
-        if dtype.itemsize == 0:
-            return np.broadcast_to(np.array(""), shape)
-        return np.ndarray(shape, dtype, data)
-    except ValueError as error:
-        raise CodecError(f"expected a shape that NumPy can hold, got {error}") from None
+@functools.lru_cache(maxsize=256)
+def _typestr(dtype: np.dtype[Any]) -> str:
+    _dtype(dtype.str)
+    return dtype.str
 
 
 def _check_code_points(typestr: str, data: bytes | memoryview) -> None:
     try:
-        str(data, _ENCODINGS[typestr[0]])
+        _UTF32_DECODERS[typestr[0]](data, "strict", True)  # noqa: FBT003 - positional in C
     except UnicodeDecodeError as error:
         raise CodecError(f"expected Unicode code points in {typestr}, got {error}") from None
-
-
-def _extent(data: object) -> str:
-    return f"{len(data)}" if isinstance(data, bytes) else type(data).__name__

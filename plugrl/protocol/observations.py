@@ -5,15 +5,40 @@ from typing import Any
 import numpy as np
 
 from plugrl.errors import InvalidMessageError
-from plugrl.protocol.fields import FieldMap, describe, field, map_field
+from plugrl.protocol.fields import FieldMap, describe, map_field
 from plugrl.protocol.messages import Array, Observation
 
 _KEYS = frozenset({"images", "states", "text"})
 _IMAGE_RANK, _STATE_RANK = 4, 2
+_BYTES_PER_CHARACTER = 4
+
+MAX_TEXT_LEN = 2**16
+"""Characters of one env's text."""
+MAX_TEXT_BYTES = 2**28
+"""Bytes of a message's text as an array, in which every row is as long as the longest: short
+frames could otherwise claim any amount of memory."""
 
 
 class UnsplittableError(InvalidMessageError):
     """An observation that has no row for each env."""
+
+
+def check_text_size(num_rows: int, longest: int, at: str) -> None:
+    """Refuse text that would take too much memory as an array of rows of equal length.
+
+    Raises:
+        InvalidMessageError: it would.
+    """
+    if longest > MAX_TEXT_LEN or num_rows * longest * _BYTES_PER_CHARACTER > MAX_TEXT_BYTES:
+        raise InvalidMessageError(
+            f"expected texts of at most {MAX_TEXT_LEN} characters and {MAX_TEXT_BYTES} bytes"
+            f" as an array, got {num_rows} of up to {longest} characters, at {at}"
+        )
+
+
+def text_len(text: Array) -> int:
+    """The length of the longest row that an array of str has room for."""
+    return text.dtype.itemsize // _BYTES_PER_CHARACTER
 
 
 def observation_to_map(obs: Observation) -> FieldMap:
@@ -21,60 +46,82 @@ def observation_to_map(obs: Observation) -> FieldMap:
     return {"images": obs.images, "states": obs.states, "text": obs.text}
 
 
-def observation(
-    fields: FieldMap, name: str, at: str, num_rows: int, *, all_reused: bool = False
-) -> Observation:
+def observation(fields: FieldMap, name: str, at: str, num_rows: int) -> Observation:
     """A field that is an observation of ``num_rows`` envs.
-
-    ``all_reused`` says that its rows were left out: nothing will be read from its arrays, and
-    only their length, 0, is checked.
 
     Raises:
         InvalidMessageError: a wrong key, type or dtype.
         UnsplittableError: an array without one row for each env.
     """
     data = map_field(fields, name, at, keys=_KEYS)
-    path = f"{at}.{name}"
-    images = map_field(data, "images", path)
-    states = map_field(data, "states", path)
-    if all_reused:
-        return _without_rows(images, states, data["text"], path)
-    for key, image in images.items():
-        _check(image, "u1", _IMAGE_RANK, num_rows, f"{path}.images", key)
-    for key, state in states.items():
-        _check(state, "f", _STATE_RANK, num_rows, f"{path}.states", key)
-    return Observation(images, states, _text(data, path, num_rows))
-
-
-def _check(array: Any, kind: str, rank: int, num_rows: int, at: str, name: object) -> None:
-    if not isinstance(name, str):
-        raise InvalidMessageError(f"expected names of type str, got {name!r:.40}, at {at}")
-    if not isinstance(array, np.ndarray):
-        raise UnsplittableError(f"expected an array, got {describe(array)}, at {at}.{name}")
-    dtype = array.dtype
-    if dtype.kind != kind[0] or (kind == "u1" and dtype.itemsize != 1):
-        raise InvalidMessageError(f"expected dtype {kind}, got {describe(array)}, at {at}.{name}")
-    if array.ndim != rank or len(array) != num_rows:
-        raise UnsplittableError(
-            f"expected {num_rows} rows in {rank} dimensions, got {describe(array)}, at {at}.{name}"
+    images, states = data["images"], data["states"]
+    if not isinstance(images, dict) or not isinstance(states, dict):
+        raise InvalidMessageError(
+            f"expected maps, got {describe(images)} and {describe(states)},"
+            f" at {at}.{name}.images and .states"
         )
+    for key, image in images.items():
+        if (
+            not _is_batch(image, num_rows, _IMAGE_RANK)
+            or image.dtype != np.uint8
+            or type(key) is not str
+        ):
+            raise _wrong(image, "uint8", num_rows, _IMAGE_RANK, f"{at}.{name}.images", key)
+    for key, state in states.items():
+        if (
+            not _is_batch(state, num_rows, _STATE_RANK)
+            or state.dtype.kind != "f"
+            or type(key) is not str
+        ):
+            raise _wrong(state, "float", num_rows, _STATE_RANK, f"{at}.{name}.states", key)
+    return Observation(images, states, _text(data["text"], num_rows, f"{at}.{name}.text"))
 
 
-def _text(data: FieldMap, at: str, num_rows: int) -> Array:
-    text = field(data, "text", at)
-    if isinstance(text, list) and all(isinstance(entry, str) for entry in text):
-        text = np.array(text, dtype=np.str_)
-    if not isinstance(text, np.ndarray):
-        raise UnsplittableError(f"expected an array of str, got {describe(text)}, at {at}.text")
-    if text.shape != (num_rows,):
-        raise UnsplittableError(f"expected {num_rows} rows, got {describe(text)}, at {at}.text")
-    if text.dtype.kind != "U":
-        raise InvalidMessageError(f"expected dtype U, got {describe(text)}, at {at}.text")
-    return text
+def observation_without_rows(fields: FieldMap, name: str, at: str) -> Observation:
+    """A field that is an observation of no env, because all its rows are reused.
 
+    Nothing will be read from its arrays: of what kind they are is left open.
 
-def _without_rows(images: FieldMap, states: FieldMap, text: Any, at: str) -> Observation:
-    for name, value in {**images, **states, "text": text}.items():
-        if not isinstance(value, np.ndarray | list) or np.shape(value)[:1] != (0,):
-            raise UnsplittableError(f"expected 0 rows, got {describe(value)}, at {at}.{name}")
+    Raises:
+        InvalidMessageError: a wrong key or type, or an array with a row.
+    """
+    data = map_field(fields, name, at, keys=_KEYS)
+    path = f"{at}.{name}"
+    images, states = map_field(data, "images", path), map_field(data, "states", path)
+    for value in (*images.values(), *states.values(), data["text"]):
+        if not isinstance(value, np.ndarray | list) or np.ndim(value) == 0 or len(value):
+            raise InvalidMessageError(
+                f"expected arrays of 0 rows, got {describe(value)}, at {path}"
+            )
     return Observation({}, {}, np.array([], dtype=np.str_))
+
+
+def _is_batch(value: Any, num_rows: int, rank: int) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == rank and len(value) == num_rows
+
+
+def _wrong(
+    value: Any, dtype: str, num_rows: int, rank: int, at: str, name: object
+) -> InvalidMessageError:
+    if type(name) is not str:
+        return InvalidMessageError(f"expected names of type str, got {name!r:.40}, at {at}")
+    sentence = (
+        f"expected {dtype} of {rank} dimensions with {num_rows} rows,"
+        f" got {describe(value)}, at {at}.{name:.40}"
+    )
+    if _is_batch(value, num_rows, rank):
+        return InvalidMessageError(sentence)
+    return UnsplittableError(sentence)
+
+
+def _text(text: Any, num_rows: int, at: str) -> Array:
+    if isinstance(text, list) and all(isinstance(entry, str) for entry in text):
+        check_text_size(len(text), max(map(len, text), default=0), at)
+        text = np.array(text, dtype=np.str_)
+    if not _is_batch(text, num_rows, rank=1):
+        raise UnsplittableError(f"expected {num_rows} str, got {describe(text)}, at {at}")
+    if text.dtype.kind != "U":
+        raise InvalidMessageError(f"expected str, got {describe(text)}, at {at}")
+    array: Array = text
+    check_text_size(num_rows, text_len(array), at)
+    return array

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from plugrl.errors import InvalidMessageError
 from plugrl.protocol.messages import Feedback, Infer, Observation
+from plugrl.protocol.observations import check_text_size, text_len
 
 
 class FeedbackMemory:
@@ -35,6 +36,8 @@ class FeedbackMemory:
         if len(envs) < len(infer.reuse):
             order = _interleave(infer.reuse, order, sum(map(len, parts)))
             parts = [*parts, infer.obs]
+        longest = max(text_len(part.text) for part in parts)
+        check_text_size(sum(map(len, parts)), longest, "$.data.text")
         try:
             obs = Observation.concatenate(_with_common_images(parts)).rows(order)
         except ValueError as error:

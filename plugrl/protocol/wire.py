@@ -11,14 +11,20 @@ from plugrl.protocol import codec
 from plugrl.protocol.fields import (
     FieldMap,
     array_field,
-    flags,
-    index_array,
+    as_int64,
+    env_vector,
     map_field,
-    rewards,
+    reward_vector,
+    vector,
 )
 from plugrl.protocol.info import check_info
-from plugrl.protocol.messages import Action, Feedback, Infer, Message, Metadata
-from plugrl.protocol.observations import UnsplittableError, observation, observation_to_map
+from plugrl.protocol.messages import Action, Feedback, Infer, Message, Metadata, Observation
+from plugrl.protocol.observations import (
+    UnsplittableError,
+    observation,
+    observation_to_map,
+    observation_without_rows,
+)
 
 
 def encode(message: Message) -> bytes:
@@ -70,14 +76,17 @@ def _infer_to_map(message: Infer) -> FieldMap:
 
 
 def _infer(fields: FieldMap) -> Infer:
-    env_indices = index_array(fields, "env_indices", "$")
+    env_indices = env_vector(fields, "env_indices", "$")
     n = len(env_indices)
-    step_ids = index_array(fields, "step_ids", "$", length=n, distinct=False)
+    step_ids = as_int64(vector(fields, "step_ids", "$", "iu", n))
     if "reuse" not in fields:
         return Infer(observation(fields, "data", "$", n), env_indices, step_ids)
-    reuse = flags(fields, "reuse", "$", n)
+    reuse = vector(fields, "reuse", "$", "b", n)
     num_rows = n - int(np.count_nonzero(reuse))
-    obs = observation(fields, "data", "$", num_rows, all_reused=num_rows == 0 < n)
+    if n and not num_rows:
+        obs = observation_without_rows(fields, "data", "$")
+    else:
+        obs = observation(fields, "data", "$", num_rows)
     return Infer(obs, env_indices, step_ids, reuse)
 
 
@@ -90,14 +99,15 @@ def _action_to_map(message: Action) -> FieldMap:
 
 def _action(fields: FieldMap) -> Action:
     data = map_field(fields, "data", "$")
-    action = array_field(data, "action", "$.data", kinds="buif")
+    action = array_field(data, "action", "$.data", "buif")
     if action.ndim < 2 or not action.shape[0]:
         raise InvalidMessageError(
             f"expected shape (H >= 1, n, ...), got {action.shape}, at $.data.action"
         )
     if "env_ids" not in data:
         return Action(None, action)
-    return Action(index_array(data, "env_ids", "$.data", length=action.shape[1]), action)
+    env_ids = as_int64(vector(data, "env_ids", "$.data", "iu", action.shape[1]))
+    return Action(env_ids, action)
 
 
 def _feedback_to_map(message: Feedback) -> FieldMap:
@@ -117,10 +127,11 @@ def _feedback_to_map(message: Feedback) -> FieldMap:
 
 
 def _feedback(fields: FieldMap) -> Feedback:
-    env_indices = index_array(fields, "env_indices", "$")
+    env_indices = env_vector(fields, "env_indices", "$")
     m = len(env_indices)
-    step_ids = index_array(fields, "step_ids", "$", length=m, distinct=False)
+    step_ids = as_int64(vector(fields, "step_ids", "$", "iu", m))
     data = map_field(fields, "data", "$", keys=_FEEDBACK_KEYS)
+    obs: Observation | None
     try:
         obs = observation(data, "obs", "$.data", m)
     except UnsplittableError:
@@ -129,9 +140,9 @@ def _feedback(fields: FieldMap) -> Feedback:
         env_indices,
         step_ids,
         obs,
-        rewards(data, "rewards", "$.data", m),
-        flags(data, "terminated", "$.data", m),
-        flags(data, "truncated", "$.data", m),
+        reward_vector(data, "rewards", "$.data", m),
+        vector(data, "terminated", "$.data", "b", m),
+        vector(data, "truncated", "$.data", "b", m),
         check_info(map_field(data, "info", "$.data"), m),
     )
 
