@@ -83,7 +83,7 @@ class GymnasiumVector(VectorEnv):
         """
         try:
             picture = self._envs[0].render()
-        except gym.error.DependencyNotInstalled as error:
+        except (gym.error.DependencyNotInstalled, NotImplementedError) as error:
             raise UsageError(f"can't draw {self._envs[0]}: {error}") from error
         if not isinstance(picture, np.ndarray):
             raise UsageError(

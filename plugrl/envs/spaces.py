@@ -197,7 +197,8 @@ def _choice_decoder(nvec: Array, start: Array, dtype: Any = np.int64) -> ActionD
     def decode(actions: Array) -> Array:
         _check_width(actions, space)
         rows = actions.reshape(len(actions), len(nvec))
-        choices = np.asarray(rows, np.int64)
+        with np.errstate(invalid="ignore"):
+            choices = np.asarray(rows, np.int64)
         if (choices != rows).any() or (choices < 0).any() or (choices >= nvec).any():
             raise IncompatibleError(
                 f"expected whole actions from 0 to below {nvec.tolist()}, got {rows.tolist()} from "
