@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plugrl.algorithms.base import BaseAlgorithm
+from plugrl.algorithms.base import BaseAlgorithm, TrainState
 from plugrl.config.evaluation import EvaluationConfig
 from plugrl.data.confidence import Interval, mean_interval
 from plugrl.data.first_episodes import Episode, FirstEpisodes
@@ -109,6 +109,12 @@ class Evaluation(BaseAlgorithm[EvaluationConfig]):
             self.config.output.write_text(self.result.to_json() + "\n")
         self.num_learns += 1
         return self.result.metrics()
+
+    def load_state(self, state: TrainState) -> None:
+        """Become what ``state`` returned, with no episode."""
+        super().load_state(state)
+        self._episodes = FirstEpisodes(self.config.num_episodes)
+        self.result = None
 
 
 def summarize(episodes: list[Episode], config: EvaluationConfig) -> EvaluationResult:

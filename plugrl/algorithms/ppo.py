@@ -19,6 +19,7 @@ from plugrl.data.progress import LearnProgress
 from plugrl.data.reward_scale import RewardScaler
 from plugrl.data.rollout import Rollout, Rows
 from plugrl.errors import IncompatibleError
+from plugrl.networks.adam import FlatAdam
 from plugrl.networks.flat import flatten_parameters
 from plugrl.policies.actor_critic import ActorCritic
 from plugrl.policies.base import BasePolicy
@@ -91,9 +92,7 @@ class PPO(BaseAlgorithm[PPOConfig]):
         super().__init__(config, policy, seed=seed)
         self._parameters = flatten_parameters(policy)
         # core 3: Adam with an epsilon of 1e-5
-        self._optimizer = torch.optim.Adam(
-            [self._parameters], lr=config.learning_rate, eps=config.adam_eps, fused=True
-        )
+        self._adam = FlatAdam(self._parameters, eps=config.adam_eps)
         self._rollout = Rollout(config.rollout_steps)
         self._rewards = RewardScaler(gamma=config.gamma, clip=config.clip_reward)
         self._kl_factor = 1.0
@@ -160,11 +159,9 @@ class PPO(BaseAlgorithm[PPOConfig]):
     def state(self) -> TrainState:
         """A copy of all that the run must remember; the rollout is not in it."""
         base = super().state()
-        adam = self._optimizer.state.get(self._parameters, {})
         return TrainState(
             model=base.model,
-            optimizer={**base.optimizer}
-            | {f"adam.{name}": value.cpu().numpy().copy() for name, value in adam.items()},
+            optimizer={**base.optimizer, **self._adam.state()},
             counters={**base.counters}
             | {
                 "global_step": self.num_learned,
@@ -180,12 +177,7 @@ class PPO(BaseAlgorithm[PPOConfig]):
             CheckpointMismatchError: the model is of another architecture.
         """
         super().load_state(state)
-        device = self._parameters.device
-        self._optimizer.state[self._parameters] = {
-            name.removeprefix("adam."): torch.from_numpy(np.array(value)).to(device)
-            for name, value in state.optimizer.items()
-            if name.startswith("adam.")
-        }
+        self._adam.load_state(state.optimizer)
         self._rewards.load_state(state.counters["rewards"])
         self._kl_factor = state.counters["kl_factor"]
         self._rollout.clear()
@@ -283,8 +275,7 @@ class PPO(BaseAlgorithm[PPOConfig]):
         torch.autograd.backward(loss)
         norm: torch.Tensor = torch.linalg.vector_norm(grad)
         grad.mul_((self.config.max_grad_norm / (norm + 1e-6)).clamp_(max=1.0))
-        self._optimizer.param_groups[0]["lr"] = self._learning_rate()
-        self._optimizer.step()
+        self._adam.step(self._learning_rate())
         return norm
 
     def _learning_rate(self) -> float:
