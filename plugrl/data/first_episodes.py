@@ -38,6 +38,7 @@ class FirstEpisodes:
         """Count exactly ``num_episodes``."""
         self._num_free = num_episodes
         self._num_wanted = num_episodes
+        self._num_started = 0
         self._num_frames = 0
         self._running: dict[int, Episode] = {}
         self._finished: list[Episode] = []
@@ -75,7 +76,8 @@ class FirstEpisodes:
         if not self._num_free:
             return -1
         self._num_free -= 1
-        return self._num_wanted - self._num_free - 1
+        self._num_started += 1
+        return self._num_started - 1
 
     def _drop_lost(self) -> None:
         """Free the place of an env that is gone."""

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_PRIOR_COUNT = 1e-4
-"""Weight of the prior mean 0 and variance 1: nothing once a row has come, no division by 0."""
-
 
 @dataclass(frozen=True, slots=True)
 class Moments:
@@ -22,12 +19,12 @@ class Moments:
     var: NDArray[np.float64]
     """(*shape)"""
     count: float
-    """Rows so far, and a little for the prior."""
+    """Rows so far."""
 
     @staticmethod
     def empty(shape: tuple[int, ...] = ()) -> "Moments":
-        """Mean 0 and variance 1, which the first rows override."""
-        return Moments(np.zeros(shape), np.ones(shape), _PRIOR_COUNT)
+        """Mean 0 and variance 1, which the first rows replace."""
+        return Moments(np.zeros(shape), np.ones(shape), 0.0)
 
     def including(self, rows: NDArray[np.float64]) -> "Moments":
         """The moments of these rows too, (m, *shape) with m at least 1.
