@@ -35,13 +35,14 @@ def unpack(data: bytes | bytearray | memoryview) -> Any:
     Raises:
         CodecError: ``data`` is not exactly one legal value.
     """
+    max_len = min(len(data), MAX_CONTAINER_LEN)
     try:
         return msgpack.unpackb(
             data,
             object_pairs_hook=_decode_map,
             ext_hook=_refuse_extension,
-            max_array_len=MAX_CONTAINER_LEN,
-            max_map_len=MAX_CONTAINER_LEN,
+            max_array_len=max_len,
+            max_map_len=max_len,
             # msgpack would otherwise make timestamps without asking ext_hook.
             max_ext_len=0,
         )

@@ -24,7 +24,7 @@ MAX_RANK = 64
 
 _TYPESTR = re.compile(r"([<>|])([buifU])(0|[1-9][0-9]{0,7})")
 _ITEM_SIZES = {"b": {1}, "u": {1, 2, 4, 8}, "i": {1, 2, 4, 8}, "f": {2, 4, 8}}
-_SCALAR_TYPES = {"b": {bool}, "u": {int}, "i": {int}, "f": {int, float}, "U": set[type]()}
+_SCALAR_TYPES: dict[str, set[type]] = {"b": {bool}, "u": {int}, "i": {int}, "f": {int, float}}
 _UTF32_DECODERS: dict[str, Callable[..., Any]] = {
     "<": codecs.utf_32_le_decode,
     ">": codecs.utf_32_be_decode,
@@ -113,7 +113,7 @@ def scalar_from_map(claim: dict[Any, Any]) -> np.generic:
     if type(typestr) is not str:
         raise CodecError(f"expected a typestr, got {type(typestr).__name__}")
     dtype = _dtype(typestr)
-    if type(data) not in _SCALAR_TYPES[dtype.kind]:
+    if type(data) not in _SCALAR_TYPES.get(dtype.kind, set()):
         raise CodecError(f"expected a number of kind {dtype.kind}, got {type(data).__name__}")
     try:
         with np.errstate(over="ignore"):
