@@ -315,5 +315,5 @@ class PPO(BaseAlgorithm[PPOConfig]):
         return {name: value.item() for name, value in means.items()} | {
             "train/learning_rate": self._learning_rate(),
             "train/clip_ratio": clip_ratio,
-            "train/num_steps": float(len(steps)),
+            "train/num_minibatches": float(len(steps)),
         }

@@ -1,0 +1,110 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from plugrl.algorithms.base import to_arrays
+from plugrl.algorithms.evaluation import Evaluation, summarize
+from plugrl.config.base import EnvSizes
+from plugrl.config.evaluation import EvaluationConfig
+from plugrl.config.gaussian import GaussianConfig
+from plugrl.data.first_episodes import Episode
+from plugrl.data.progress import LearnProgress
+from plugrl.policies.gaussian import GaussianPolicy
+
+
+def evaluation(**fields: Any) -> Evaluation:
+    torch.manual_seed(0)
+    policy = GaussianPolicy(GaussianConfig(), EnvSizes(obs_dim=2, action_dim=2))
+    return Evaluation(EvaluationConfig(**fields), policy)
+
+
+def test_it_counts_exactly_the_episodes_asked_for_and_stops(
+    drive: Any, target: Callable[..., Any]
+) -> None:
+    algorithm = evaluation(num_episodes=5)
+    assert not algorithm.should_stop()
+    (metrics,) = drive(algorithm, target(3), 1)
+    assert algorithm.should_stop()
+    assert not algorithm.should_learn()
+    assert algorithm.result is not None
+    assert len(algorithm.result.returns) == 5
+    assert metrics["eval/num_episodes"] == 5
+    assert metrics["eval/return_mean"] == np.mean(algorithm.result.returns)
+
+
+def test_it_learns_nothing(drive: Any, target: Callable[..., Any]) -> None:
+    algorithm = evaluation(num_episodes=4, deterministic=False)
+    before = to_arrays(algorithm.policy.state_dict())
+    drive(algorithm, target(2), 1)
+    after = to_arrays(algorithm.policy.state_dict())
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    assert not algorithm.should_save()
+
+
+def test_deterministic_evaluations_repeat_and_sampled_ones_differ_from_them(
+    drive: Any, target: Callable[..., Any]
+) -> None:
+    def returns(*, deterministic: bool) -> list[float]:
+        algorithm = evaluation(num_episodes=4, deterministic=deterministic)
+        drive(algorithm, target(2), 1)
+        assert algorithm.result is not None
+        return algorithm.result.returns
+
+    assert returns(deterministic=True) == returns(deterministic=True)
+    assert returns(deterministic=True) != returns(deterministic=False)
+
+
+def test_the_result_is_written_as_json(
+    drive: Any, target: Callable[..., Any], tmp_path: Path
+) -> None:
+    output = tmp_path / "new" / "result.json"
+    algorithm = evaluation(num_episodes=3, output=output)
+    drive(algorithm, target(2), 1)
+    assert algorithm.result is not None
+    written = json.loads(output.read_text())
+    assert written["returns"] == algorithm.result.returns
+    assert written["return_interval"] == list(algorithm.result.return_interval or ())
+
+
+def test_statistics_by_hand() -> None:
+    episodes = [
+        Episode(0, episode_return=1.0, length=10, success=True),
+        Episode(1, episode_return=3.0, length=20, success=False),
+    ]
+    result = summarize(episodes, EvaluationConfig(num_episodes=2))
+    assert (result.return_mean, result.return_std) == (2.0, 1.0)
+    assert (result.return_min, result.return_max) == (1.0, 3.0)
+    assert (result.length_mean, result.success_rate) == (15.0, 0.5)
+    assert result.return_interval == pytest.approx((2 - 12.706, 2 + 12.706), abs=1e-3)
+    assert result.metrics()["eval/success_rate"] == 0.5
+
+
+def test_one_episode_has_no_interval() -> None:
+    result = summarize([Episode(0, episode_return=1.0)], EvaluationConfig(num_episodes=1))
+    assert result.return_interval is None
+    assert json.loads(result.to_json())["return_interval"] is None
+    assert "eval/return_low" not in result.metrics()
+
+
+def test_a_state_taken_back_starts_over(drive: Any, target: Callable[..., Any]) -> None:
+    algorithm = evaluation(num_episodes=3)
+    before = algorithm.state()
+    drive(algorithm, target(2), 1)
+    algorithm.load_state(before)
+    assert algorithm.result is None
+    drive(algorithm, target(2), 1)
+    assert algorithm.should_stop()
+
+
+def test_an_interrupted_report_is_none() -> None:
+    algorithm = evaluation(num_episodes=1)
+    progress = LearnProgress()
+    progress.interrupt()
+    with pytest.raises(Exception, match="stopped before"):
+        algorithm.learn(progress)
+    assert algorithm.result is None
