@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 logger = logging.getLogger(__name__)
 
-GRACE_S = 20.0
+GRACE_S = 5.0
 """How long one side may take to end by itself once the other has ended in peace."""
 FAILED_GRACE_S = 1.0
 """How long it may take once the other has failed."""

@@ -39,11 +39,11 @@ class Origin:
 
     policy: str
     policy_variant: str
-    policy_config: PolicyConfig | Mapping[str, Any]
-    """The config, or its fields as plain data where it was read from disk."""
+    policy_config: Mapping[str, Any]
+    """The config's fields as JSON."""
     algorithm: str
     algorithm_variant: str
-    algorithm_config: AlgorithmConfig | Mapping[str, Any]
+    algorithm_config: Mapping[str, Any]
     sizes: EnvSizes | None = None
     """The env's sizes, where they were known."""
 
@@ -81,7 +81,7 @@ def save(
         "num_learns": int(state.counters["num_learns"]),
         "counters": dict(state.counters),
         "metrics": dict(metrics),
-        "origin": plain_origin(origin),
+        "origin": asdict(origin),
         "versions": {
             "plugrl": plugrl.__version__,
             "python": platform.python_version(),
@@ -137,17 +137,10 @@ def load_newest(exp_dir: Path) -> LoadedCheckpoint:
     )
 
 
-def plain_origin(origin: Origin) -> dict[str, Any]:
-    """``origin`` as JSON."""
-    plain = {
-        name: getattr(origin, name)
-        for name in ("policy", "policy_variant", "algorithm", "algorithm_variant")
-    }
-    for name in ("policy_config", "algorithm_config"):
-        config = getattr(origin, name)
-        plain[name] = config if isinstance(config, Mapping) else _jsonable(as_dict(config))
-    plain["sizes"] = None if origin.sizes is None else asdict(origin.sizes)
-    return plain
+def plain_config(config: PolicyConfig | AlgorithmConfig) -> dict[str, Any]:
+    """A config's fields as JSON."""
+    fields: dict[str, Any] = _jsonable(as_dict(config))
+    return fields
 
 
 SAME = {

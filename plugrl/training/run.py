@@ -7,11 +7,13 @@ or a folder is made.
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from plugrl.algorithms.base import BaseAlgorithm
 from plugrl.config.base import EnvSizes, PolicyConfig
+from plugrl.config.evaluation import EvaluationConfig
 from plugrl.errors import IncompatibleError
 from plugrl.policies.base import BasePolicy
 from plugrl.registry import ALGORITHMS, POLICIES
@@ -19,7 +21,14 @@ from plugrl.server.algorithm import RunIdentity
 from plugrl.server.loop import StopReason
 from plugrl.server.server import Server
 from plugrl.training import checkpoint
-from plugrl.training.checkpoint import CheckpointSaver, LoadedCheckpoint, Origin, Resume, Save
+from plugrl.training.checkpoint import (
+    CheckpointSaver,
+    LoadedCheckpoint,
+    Origin,
+    Resume,
+    Save,
+    plain_config,
+)
 from plugrl.training.device import require_device
 from plugrl.training.learner import InProcessLearner
 from plugrl.training.pace import Pace
@@ -111,13 +120,14 @@ class TrainingRun:
         self._total_steps: int | None = getattr(spec.algorithm_config, "global_steps", None)
         self._tracker: Tracker | None = None
         self._pace = Pace(self._start_step, self._total_steps)
+        saver = CheckpointSaver(
+            folder.path, origin, algorithm, keep_last=spec.run.keep_last, save=save
+        )
         self.server = Server(
             algorithm,
             spec.server,
             learner=InProcessLearner(algorithm),
-            saver=CheckpointSaver(
-                folder.path, origin, algorithm, keep_last=spec.run.keep_last, save=save
-            ),
+            saver=None if isinstance(spec.algorithm_config, EvaluationConfig) else saver,
             report=self._report,
             identity=self._identity(),
         )
@@ -162,7 +172,7 @@ class TrainingRun:
                 total_steps=self._total_steps,
                 resumed=self._spec.run.resume,
                 mode=self._spec.track.mode,
-                config=checkpoint.plain_origin(_origin(self._spec, None)),
+                config=asdict(_origin(self._spec, None)),
             ),
         )
 
@@ -201,10 +211,10 @@ def _origin(spec: RunSpec, start: LoadedCheckpoint | None) -> Origin:
     return Origin(
         policy=spec.policy,
         policy_variant=spec.policy_variant,
-        policy_config=spec.policy_config,
+        policy_config=plain_config(spec.policy_config),
         algorithm=spec.algorithm,
         algorithm_variant=spec.algorithm_variant,
-        algorithm_config=spec.algorithm_config,
+        algorithm_config=plain_config(spec.algorithm_config),
         sizes=spec.sizes or _configured_sizes(spec.policy_config) or found,
     )
 

@@ -16,6 +16,11 @@ LINE_METRICS = {
     "rollout/episode_return_mean": "return",
     "rollout/episode_length_mean": "length",
     "rollout/num_episodes": "episodes",
+    "eval/return_mean": "eval return",
+    "eval/return_std": "std",
+    "eval/return_low": "from",
+    "eval/return_high": "to",
+    "eval/num_episodes": "over episodes",
     "time/fps": "fps",
     "time/eta_s": "eta",
 }

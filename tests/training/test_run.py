@@ -1,0 +1,264 @@
+import asyncio
+import dataclasses
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from websockets.asyncio.client import connect
+
+from plugrl.config.base import EnvSizes
+from plugrl.config.dummy import DummyConfig, DummyPolicyConfig
+from plugrl.config.evaluation import EvaluationConfig
+from plugrl.config.gaussian import GaussianConfig
+from plugrl.config.ppo import PPOConfig, Restore
+from plugrl.config.server import RunConfig, ServerConfig
+from plugrl.errors import (
+    CheckpointMismatchError,
+    CheckpointNotFoundError,
+    IncompatibleError,
+    RunExistsError,
+    UsageError,
+)
+from plugrl.server.loop import StopReason
+from plugrl.training import checkpoint
+from plugrl.training.run import TrainingRun, build_run
+from plugrl.training.spec import RunSpec
+
+SIZES = EnvSizes(obs_dim=3, action_dim=2)
+TINY_PPO = PPOConfig(global_steps=64, rollout_steps=32, num_minibatches=4, num_epochs=2)
+
+
+def warm(path: Path, restore: Restore = "all") -> PPOConfig:
+    return dataclasses.replace(TINY_PPO, policy_checkpoint_path=path, restore=restore)
+
+
+@pytest.fixture
+def spec(tmp_path) -> Callable[..., RunSpec]:
+    """A small PPO run in a folder of its own; ``run`` takes fields of the run's config."""
+
+    def make(*, run: dict[str, Any] | None = None, **fields: Any) -> RunSpec:
+        defaults: dict[str, Any] = {
+            "policy": "gaussian-policy",
+            "policy_config": GaussianConfig(hidden_sizes=(8,)),
+            "algorithm": "ppo",
+            "algorithm_config": TINY_PPO,
+            "sizes": SIZES,
+            "server": ServerConfig(port=0),
+            "run": RunConfig(
+                **{"checkpoint_base_dir": tmp_path / "base", "exp_name": "exp"} | (run or {})
+            ),
+        }
+        return RunSpec(**defaults | fields)
+
+    return make
+
+
+@pytest.fixture
+def saved(spec, train, tmp_path) -> checkpoint.LoadedCheckpoint:
+    """A checkpoint of one learn, of another experiment."""
+    run = build_run(spec(run={"seed": 7, "exp_name": "before"}))
+    train(run.algorithm, 1)
+    origin = checkpoint.Origin(
+        policy="gaussian-policy",
+        policy_variant="default",
+        policy_config=checkpoint.plain_config(GaussianConfig(hidden_sizes=(8,))),
+        algorithm="ppo",
+        algorithm_variant="default",
+        algorithm_config=checkpoint.plain_config(TINY_PPO),
+        sizes=SIZES,
+    )
+    path = checkpoint.save(tmp_path / "saved", origin, run.algorithm.state(), {}).path
+    return checkpoint.load(path)
+
+
+def metrics_of(run: TrainingRun) -> list[dict[str, Any]]:
+    text = (run.run_dir / "metrics.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def weights(run: TrainingRun) -> dict[str, Any]:
+    return dict(run.algorithm.state().model)
+
+
+def test_building_a_run_leaves_no_trace(spec, tmp_path):
+    run = build_run(spec())
+    assert run.algorithm.global_step == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_seed_builds_the_same_weights_and_another_builds_others(spec):
+    one, same, other = (build_run(spec(run={"seed": seed})) for seed in (3, 3, 4))
+    assert all(np.array_equal(v, weights(same)[n]) for n, v in weights(one).items())
+    assert any(not np.array_equal(v, weights(other)[n]) for n, v in weights(one).items())
+
+
+@pytest.mark.parametrize(
+    ("error", "match", "change"),
+    [
+        (
+            IncompatibleError,
+            "which 'dummy-policy' has not; choose one of categorical-policy, gaussian-policy",
+            {"policy": "dummy-policy", "policy_config": DummyPolicyConfig()},
+        ),
+        (UsageError, "--env NAME", {"sizes": None}),
+        (UsageError, "device", {"policy_config": GaussianConfig(device="nowhere")}),
+        (
+            CheckpointNotFoundError,
+            "no checkpoint at /nowhere",
+            {
+                "algorithm_config": dataclasses.replace(
+                    TINY_PPO, policy_checkpoint_path=Path("/nowhere")
+                )
+            },
+        ),
+        (CheckpointNotFoundError, "FileNotFoundError", {"run": {"resume": True}}),
+    ],
+)
+def test_what_cannot_work_is_refused_without_a_trace(spec, tmp_path, error, match, change):
+    with pytest.raises(error, match=match):
+        build_run(spec(**change))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_taken_port_is_refused_without_a_trace(spec, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        server = ServerConfig(port=taken.getsockname()[1])
+        run = build_run(spec(server=server))
+        with pytest.raises(UsageError, match="can't listen"):
+            asyncio.run(run.run(handle_signals=False))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_warm_start_takes_all_by_default(spec, saved, equal):
+    config = warm(saved.path)
+    run = build_run(spec(algorithm_config=config))
+    assert equal(run.algorithm.state(), saved.state)
+    assert run.algorithm.global_step == 32
+
+
+def test_a_warm_start_of_the_model_takes_the_weights_only(spec, saved):
+    config = warm(saved.path, restore="model")
+    run = build_run(spec(algorithm_config=config))
+    assert all(np.array_equal(v, saved.state.model[n]) for n, v in weights(run).items())
+    assert (run.algorithm.global_step, run.algorithm.num_learns) == (0, 0)
+
+
+def test_a_warm_start_except_the_critic_leaves_the_critic_fresh(spec, saved):
+    config = warm(saved.path, restore="except-critic")
+    started, fresh = weights(build_run(spec(algorithm_config=config))), weights(build_run(spec()))
+    critic = {name for name in started if name.startswith("critic.")}
+    assert critic
+    assert all(np.array_equal(started[n], fresh[n]) for n in critic)
+    assert all(np.array_equal(started[n], saved.state.model[n]) for n in started.keys() - critic)
+
+
+def test_an_evaluation_takes_the_weights_and_the_sizes_of_the_checkpoint(spec, saved):
+    config = EvaluationConfig(policy_checkpoint_path=saved.path)
+    run = build_run(spec(algorithm="eval", algorithm_config=config, sizes=None))
+    assert all(np.array_equal(v, saved.state.model[n]) for n, v in weights(run).items())
+    assert run.algorithm.global_step == 0
+
+
+def test_weights_of_another_architecture_are_refused_by_name(spec, saved):
+    config = warm(saved.path)
+    with pytest.raises(CheckpointMismatchError, match=r"model\.\w+"):
+        build_run(spec(algorithm_config=config, policy_config=GaussianConfig(hidden_sizes=(16,))))
+
+
+async def feed(url: str) -> None:
+    """A client that plays until the server closes."""
+    from plugrl.protocol.messages import Feedback, Infer, Observation
+    from plugrl.protocol.wire import encode
+
+    obs = Observation({}, {"state": np.zeros((1, 3))}, np.array([""]))
+    first = np.zeros(1, np.int64)
+    async with connect(url, compression=None) as socket:
+        await socket.recv()
+        while True:
+            await socket.send(encode(Infer(obs, first, first)))
+            await socket.recv()
+            no = np.zeros(1, bool)
+            await socket.send(encode(Feedback(first, first, obs, np.ones(1), no, no, {})))
+
+
+async def train_over_a_socket(run: TrainingRun) -> StopReason:
+    client: list[asyncio.Task[None]] = []
+    reason = await run.run(
+        handle_signals=False,
+        on_listening=lambda url: client.append(asyncio.create_task(feed(url))),
+    )
+    await asyncio.wait(client)
+    client[0].exception()
+    return reason
+
+
+def test_a_run_trains_saves_and_writes_metrics(spec, capsys):
+    run = build_run(spec())
+    reason = asyncio.run(train_over_a_socket(run))
+    assert reason is StopReason.FINISHED
+    assert checkpoint.load_newest(run.run_dir).step == 64
+    lines = metrics_of(run)
+    assert [line["step"] for line in lines] == [0, 32, 64]
+    assert "step 32/64" in capsys.readouterr().out
+
+
+def test_a_run_goes_on_where_it_stopped_and_resume_is_injectable(spec, capsys):
+    first = build_run(spec())
+    asyncio.run(train_over_a_socket(first))
+    longer = dataclasses.replace(TINY_PPO, global_steps=96)
+    asked: list[object] = []
+
+    def resume(exp_dir: Any) -> checkpoint.LoadedCheckpoint:
+        asked.append(exp_dir)
+        return checkpoint.load_newest(exp_dir)
+
+    second = build_run(spec(algorithm_config=longer, run={"resume": True}), resume=resume)
+    assert asked == [first.run_dir]
+    assert (second.algorithm.global_step, second.algorithm.num_learns) == (64, 2)
+    asyncio.run(train_over_a_socket(second))
+    lines = metrics_of(first)
+    assert [(line.get("event"), line["step"]) for line in lines[-2:]] == [
+        ("resumed", 64),
+        (None, 96),
+    ]
+
+
+def test_another_variant_is_refused_on_resume_and_the_folder_stays_free(spec, capsys):
+    asyncio.run(train_over_a_socket(build_run(spec())))
+    with pytest.raises(CheckpointMismatchError, match="'debug', got one of 'default'"):
+        build_run(spec(run={"resume": True}, algorithm_variant="debug"))
+    build_run(spec(run={"resume": True}))
+
+
+def test_an_existing_experiment_is_refused(spec, tmp_path):
+    (tmp_path / "base" / "ppo" / "gaussian-policy" / "exp").mkdir(parents=True)
+    with pytest.raises(RunExistsError, match="FileExistsError"):
+        build_run(spec())
+
+
+def test_every_save_goes_through_the_function_given(spec, capsys):
+    steps: list[int] = []
+
+    def save(exp_dir: Any, *rest: Any) -> Any:
+        saved = checkpoint.save(exp_dir, *rest)
+        steps.append(saved.step)
+        return saved
+
+    dummy = DummyConfig(global_steps=8, fake_learn_freq=4, save_interval=10)
+    run = build_run(
+        spec(
+            policy="dummy-policy",
+            policy_config=DummyPolicyConfig(),
+            algorithm="dummy",
+            algorithm_config=dummy,
+        ),
+        save=save,
+    )
+    asyncio.run(train_over_a_socket(run))
+    assert steps == [8]

@@ -1,0 +1,29 @@
+import subprocess
+import sys
+
+from plugrl.config.server import TrackConfig
+from plugrl.training.tracking.assembly import start_tracking
+
+
+def test_console_and_jsonl_are_always_there(tracked, tmp_path, capsys):
+    tracker = start_tracking(TrackConfig(), tracked())
+    tracker.report({"rollout/episode_return_mean": 1.5}, 10)
+    tracker.close()
+    assert capsys.readouterr().out == "step 10 | return 1.5\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["metrics.jsonl"]
+
+
+def test_an_enabled_tracker_comes_on_top(tracked, tmp_path, capsys):
+    tracker = start_tracking(TrackConfig(enabled=True, tracker="tensorboard"), tracked())
+    tracker.report({"x": 1.5}, 10)
+    tracker.close()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["metrics.jsonl", "tensorboard"]
+
+
+def test_the_trackers_are_imported_only_when_they_are_used():
+    code = (
+        "import sys, plugrl.training.tracking.assembly\n"
+        "print([m for m in ('wandb', 'swanlab', 'tensorboard', 'torch') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

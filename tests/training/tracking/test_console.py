@@ -1,0 +1,60 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from plugrl.training.tracking.console import ConsoleSink, format_metric
+
+METRICS = {
+    "rollout/episode_return_mean": 312.4567,
+    "rollout/num_episodes": 1234.0,
+    "train/policy_loss": -0.012345,
+    "time/fps": 1830.2,
+    "time/eta_s": 3661.0,
+}
+
+
+def shown(run, *, terminal: bool) -> str:
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=120, color_system=None)
+    sink = ConsoleSink(run, console)
+    sink.write(2048, METRICS)
+    sink.close()
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_without_a_terminal_a_learn_is_one_plain_line(tracked):
+    assert shown(tracked(total_steps=1_000_000), terminal=False) == (
+        "step 2,048/1,000,000 | return 312.5 | episodes 1,234 | fps 1,830 | eta 1:01:01\n"
+    )
+    assert shown(tracked(), terminal=False).startswith("step 2,048 |")
+
+
+def test_on_a_terminal_a_learn_is_a_table_of_all_metrics_by_group(tracked):
+    table = shown(tracked(total_steps=1_000_000), terminal=True)
+    for word in (
+        "exp",
+        "2,048/1,000,000",
+        "rollout",
+        "policy_loss",
+        "-0.01235",
+        "1:01:01",
+    ):
+        assert word in table
+    assert len(table.splitlines()) < 10
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("x", 3.0, "3"),
+        ("x", 1234567.8, "1,234,568"),
+        ("x", 0.000123456, "0.0001235"),
+        ("x", float("nan"), "nan"),
+        ("x", float("-inf"), "-inf"),
+        ("time/elapsed_s", 59.6, "0:01:00"),
+        ("time/eta_s", 90_000.0, "1 day, 1:00:00"),
+    ],
+)
+def test_numbers_are_made_for_people(name, value, text):
+    assert format_metric(name, value) == text
