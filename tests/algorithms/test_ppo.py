@@ -17,6 +17,7 @@ from plugrl.data.progress import LearnProgress
 from plugrl.errors import IncompatibleError, LearnInterruptedError
 from plugrl.policies.dummy import DummyPolicy
 from plugrl.policies.gaussian import GaussianPolicy
+from plugrl.protocol.messages import Observation
 
 SMALL = PPOConfig(
     global_steps=1024, rollout_steps=128, num_minibatches=4, num_epochs=3, save_interval=2
@@ -36,9 +37,7 @@ def collect(algorithm: PPO, world: Any) -> None:
         algorithm.feedback(world.frames(algorithm.infer(obs_of(world))))
 
 
-def obs_of(world: Any) -> Any:
-    from plugrl.protocol.messages import Observation
-
+def obs_of(world: Any) -> Observation:
     return Observation({}, {"x": world.obs}, np.full(len(world.obs), ""))
 
 
