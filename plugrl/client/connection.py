@@ -21,6 +21,7 @@ from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import WebSocketURI, parse_uri
 
+from plugrl.client.interrupts import Interruptible, Uninterrupted
 from plugrl.config.client import ClientConfig
 from plugrl.errors import ConnectionLostError, ProtocolError, ServerStoppedError, UsageError
 from plugrl.protocol.closing import FINISHED, SERVER_STOP, Closing
@@ -41,7 +42,11 @@ _frame_log.setLevel(logging.WARNING)
 
 
 class Connection:
-    """One open WebSocket connection; for use by one thread."""
+    """One open WebSocket connection; for use by one thread.
+
+    A stop by signal is raised while it waits, never with half a frame sent or parsed: there is
+    always a way to close in good order.
+    """
 
     def __init__(self, config: ClientConfig) -> None:
         """Connect and shake hands.
@@ -79,7 +84,7 @@ class Connection:
             ConnectionLostError: the connection is gone.
             ServerStoppedError: because the run is finished.
         """
-        with self._lock:
+        with self._lock, Uninterrupted():
             self._check_open()
             for message in messages:
                 self._protocol.send_binary(message)
@@ -98,7 +103,7 @@ class Connection:
             ServerStoppedError: the run is finished.
             ProtocolError: a text frame came; nothing may be sent any more.
         """
-        with self._lock:
+        with self._lock, Uninterrupted():
             while not self._messages:
                 self._check_open()
                 try:
@@ -123,7 +128,7 @@ class Connection:
     def close(self, closing: Closing = FINISHED) -> None:
         """Send a close frame, wait for the server's within limits, and let go of the socket."""
         self._ended.set()
-        with self._lock:
+        with self._lock, Uninterrupted():
             # A close frame inside a message that was cut off would be read as its bytes.
             if self._protocol.state is State.OPEN and not self._sending:
                 self._protocol.send_close(*closing)
@@ -197,7 +202,8 @@ class Connection:
 
     def _read(self) -> None:
         """Take what the socket has, waiting for at least something; answer pings."""
-        data = self._socket.recv(RECEIVE_BYTES)
+        with Interruptible():
+            data = self._socket.recv(RECEIVE_BYTES)
         if data:
             self._protocol.receive_data(data)
         else:
@@ -236,7 +242,8 @@ class Connection:
     def _read_to_end(self) -> None:
         """Finish the closing handshake, or give up on it."""
         deadline = time.monotonic() + self._config.close_timeout_s
-        with contextlib.suppress(OSError):
+        # StopIteration: a KeyboardInterrupt hit the parser, which then has no state to go on from.
+        with contextlib.suppress(OSError, StopIteration):
             self._flush()
             while self._protocol.state is not State.CLOSED:
                 self._socket.settimeout(max(deadline - time.monotonic(), 1e-3))

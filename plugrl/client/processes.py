@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection
 from multiprocessing.context import SpawnProcess
-from types import FrameType
+
+from plugrl.client.interrupts import StopRequestedError, stop_on_signals
 
 logger = logging.getLogger(__name__)
 
@@ -20,32 +21,6 @@ STOP_GRACE_S = 8.0
 
 Work = Callable[[int], int]
 """What a process does, given its index from 0: returns its exit code. Picklable."""
-
-
-class StopRequestedError(BaseException):
-    """SIGINT or SIGTERM came; not an Exception, so that nothing on the way up takes it."""
-
-
-@contextlib.contextmanager
-def stop_on_signals() -> Iterator[None]:
-    """Raise ``StopRequestedError`` in the main thread at the first SIGINT or SIGTERM.
-
-    What is left to do inside the block is then not cut short by SIGTERM; a second SIGINT ends
-    the process at once.
-    """
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        # A parent's SIGTERM may follow the terminal's SIGINT.
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        raise StopRequestedError(f"received {signal.Signals(number).name}")
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def run_in_processes(work: Work, num_processes: int, *, name: str) -> int:

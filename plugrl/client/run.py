@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from plugrl.client.backoff import Backoff
 from plugrl.client.connection import Connection
-from plugrl.client.processes import StopRequestedError, run_in_processes, stop_on_signals
+from plugrl.client.interrupts import StopRequestedError, stop_on_signals
+from plugrl.client.processes import run_in_processes
 from plugrl.client.rollout import Rollout
 from plugrl.config.client import ClientConfig
 from plugrl.envs.base import VectorEnv, build_env

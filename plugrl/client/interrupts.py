@@ -1,0 +1,78 @@
+"""SIGINT and SIGTERM as an exception, raised where it does no harm."""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from types import FrameType, TracebackType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class StopRequestedError(BaseException):
+    """SIGINT or SIGTERM came; not an Exception, so that nothing on the way up takes it."""
+
+
+class Uninterrupted:
+    """A stretch of the main thread that a stop does not cut in two: it is raised at its end."""
+
+    active = False
+    pending: StopRequestedError | None = None
+
+    def __enter__(self) -> None:
+        Uninterrupted.active = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        Uninterrupted.active = False
+        _raise_pending(error)
+
+
+class Interruptible:
+    """A wait inside an ``Uninterrupted`` stretch, in which a stop is raised at once."""
+
+    def __enter__(self) -> None:
+        self._outer, Uninterrupted.active = Uninterrupted.active, False
+        _raise_pending(None)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        Uninterrupted.active = self._outer
+
+
+@contextlib.contextmanager
+def stop_on_signals() -> Iterator[None]:
+    """Raise ``StopRequestedError`` in the main thread at the first SIGINT or SIGTERM.
+
+    What is left to do inside the block is then not cut short by SIGTERM; a second SIGINT ends
+    the process at once.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        # A parent's SIGTERM may follow the terminal's SIGINT.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        request = StopRequestedError(f"received {signal.Signals(number).name}")
+        if not Uninterrupted.active:
+            raise request
+        Uninterrupted.pending = request
+
+    before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _raise_pending(cause: BaseException | None) -> None:
+    if Uninterrupted.pending is not None:
+        stop, Uninterrupted.pending = Uninterrupted.pending, None
+        raise stop from cause
