@@ -41,11 +41,6 @@ def text_len(text: Array) -> int:
     return text.dtype.itemsize // _BYTES_PER_CHARACTER
 
 
-def observation_to_map(obs: Observation) -> FieldMap:
-    """The map that stands for ``obs``."""
-    return {"images": obs.images, "states": obs.states, "text": obs.text}
-
-
 def observation(fields: FieldMap, name: str, at: str, num_rows: int) -> Observation:
     """A field that is an observation of ``num_rows`` envs.
 
@@ -89,11 +84,17 @@ def observation_without_rows(fields: FieldMap, name: str, at: str) -> Observatio
     path = f"{at}.{name}"
     images, states = map_field(data, "images", path), map_field(data, "states", path)
     for value in (*images.values(), *states.values(), data["text"]):
-        if not isinstance(value, np.ndarray | list) or np.ndim(value) == 0 or len(value):
+        if not _is_without_rows(value):
             raise InvalidMessageError(
                 f"expected arrays of 0 rows, got {describe(value)}, at {path}"
             )
     return Observation({}, {}, np.array([], dtype=np.str_))
+
+
+def _is_without_rows(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0 and len(value) == 0
+    return isinstance(value, list) and not value
 
 
 def _is_batch(value: Any, num_rows: int, rank: int) -> bool:

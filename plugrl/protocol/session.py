@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plugrl.errors import InvalidMessageError, UnexpectedMessageError
 from plugrl.protocol import wire
+from plugrl.protocol.forms import Decoder
 from plugrl.protocol.messages import (
     REUSE_FEEDBACK_OBS,
     Action,
@@ -57,6 +58,7 @@ class ServerSession:
         """
         self.due = Due.METADATA
         """The message that has to come next."""
+        self._decoder = Decoder()
         self._metadata = metadata
         self._max_envs = max_envs
         self._waiting: NDArray[np.int64] = np.empty(0, np.int64)
@@ -73,7 +75,7 @@ class ServerSession:
         Raises:
             ProtocolError: the frame is malformed, illegal or not due.
         """
-        message = _decode(data)
+        message = _decode(self._decoder, data)
         kind = _DUE_OF[type(message)]
         if not isinstance(message, Infer | Feedback):
             raise _unexpected("received", kind, self.due)
@@ -93,7 +95,7 @@ class ServerSession:
         return wire.encode(Action(self._waiting, actions))
 
     def _check_bound(self, env_indices: NDArray[np.int64]) -> None:
-        highest = int(env_indices.max(initial=-1))
+        highest = max(env_indices.tolist(), default=-1)
         if highest >= self._max_envs:
             raise InvalidMessageError(
                 f"expected env indices below {self._max_envs}, got {highest}, at $.env_indices"
@@ -120,6 +122,7 @@ class ClientSession:
         """
         self.due = Due.METADATA
         """The message that has to come next."""
+        self._decoder = Decoder()
         self._reuse_feedback_obs = reuse_feedback_obs
         self._reusable: set[int] | None = None
         self._waiting: NDArray[np.int64] = np.empty(0, np.int64)
@@ -130,7 +133,7 @@ class ClientSession:
         Raises:
             ProtocolError: the frame is malformed, illegal or not due.
         """
-        message = _decode(data)
+        message = _decode(self._decoder, data)
         kind = _DUE_OF[type(message)]
         if not isinstance(message, Metadata | Action):
             raise _unexpected("received", kind, self.due)
@@ -199,10 +202,10 @@ class ClientSession:
         return action
 
 
-def _decode(data: bytes | str) -> Message:
+def _decode(decoder: Decoder, data: bytes | str) -> Message:
     if isinstance(data, str):
         raise InvalidMessageError(f"expected a binary frame, got text {data!r:.200}, at $")
-    return wire.decode(data)
+    return decoder.decode(data)
 
 
 def _move(due: Due, kind: Due, verb: str) -> Due:

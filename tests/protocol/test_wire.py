@@ -318,6 +318,7 @@ def test_with_all_rows_reused_arrays_of_any_kind_are_legal_if_empty() -> None:
         {"images": {"cam": np.zeros(())}, "states": {}, "text": []},
         {"images": {}, "states": {"s": 0.0}, "text": []},
         {"images": {}, "states": {}, "text": "a"},
+        {"images": {}, "states": {}, "text": [[1], [1, 2]]},
         {"images": {}, "states": {}},
         {"images": [], "states": {}, "text": []},
     ],
