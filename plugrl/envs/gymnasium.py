@@ -58,22 +58,22 @@ class GymnasiumVector(VectorEnv):
 
     def step(self, env_indices: NDArray[np.int64], actions: Array) -> StepResult:
         """Step k envs in order."""
-        results = [
-            self._envs[i].step(action)
-            for i, action in zip(env_indices.tolist(), self._decode(actions), strict=True)
-        ]
-        raw, rewards, terminated, truncated, infos = zip(*results, strict=True)
-        self._steps[env_indices] += 1
-        cut = np.array(truncated, np.bool_)
+        num = len(env_indices)
+        raw: list[Any] = [None] * num
+        rewards = np.empty(num)
+        terminated, truncated = np.empty(num, np.bool_), np.empty(num, np.bool_)
+        success = np.empty(num, np.bool_)
+        chosen = zip(env_indices.tolist(), self._decode(actions), strict=True)
+        for row, (i, action) in enumerate(chosen):
+            obs, reward, terminated[row], truncated[row], info = self._envs[i].step(action)
+            raw[row], rewards[row], success[row] = obs, reward, _success(info)
+        if not np.isfinite(rewards).all():
+            raise EnvError(f"expected finite rewards, got {rewards.tolist()}")
         if self._max_steps is not None:
-            cut |= self._steps[env_indices] >= self._max_steps
-        return StepResult(
-            obs=self._layout.encode(raw),
-            rewards=_finite(np.array(rewards, np.float64)),
-            terminated=np.array(terminated, np.bool_),
-            truncated=cut,
-            info={"success": np.array([_success(info) for info in infos])},
-        )
+            self._steps[env_indices] += 1
+            truncated |= self._steps[env_indices] >= self._max_steps
+        obs_rows = self._layout.encode(raw)
+        return StepResult(obs_rows, rewards, terminated, truncated, {"success": success})
 
     def render(self) -> NDArray[np.uint8]:
         """The picture of env 0.
@@ -172,9 +172,3 @@ def _newest_ids() -> list[str]:
 
 def _success(info: dict[str, Any]) -> bool:
     return bool(info.get("is_success", info.get("success", False)))
-
-
-def _finite(rewards: NDArray[np.float64]) -> NDArray[np.float64]:
-    if not np.isfinite(rewards).all():
-        raise EnvError(f"expected finite rewards, got {rewards.tolist()}")
-    return rewards

@@ -17,6 +17,7 @@ Actions: a Box takes (k, *shape); Discrete (k,) or (k, 1) and MultiDiscrete and 
 whole numbers that count each component's choices from 0.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -119,16 +120,14 @@ class _Leaf:
     def encode_states(self, raw: Sequence[Any]) -> Array:
         rows = np.empty((len(raw), self._width), self._dtype)
         for i, obs in enumerate(raw):
-            value = self.pick(obs)
-            flat = np.ravel(
-                np.asarray(spaces.flatten(self.space, value)) if self._one_hot else value
-            )
+            value = np.asarray(self.pick(obs))
+            flat = np.asarray(spaces.flatten(self.space, value)) if self._one_hot else value
             if flat.size != self._width:
                 raise EnvError(
-                    f"expected an observation of {self.space}, got shape {np.shape(value)}, "
+                    f"expected an observation of {self.space}, got shape {value.shape}, "
                     f"at {self.name}"
                 )
-            rows[i] = flat
+            rows[i] = flat.reshape(-1)
         if not np.isfinite(rows).all():
             bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
             raise EnvError(
@@ -172,21 +171,22 @@ def _is_image(space: spaces.Space[Any]) -> bool:
 
 
 def _box_decoder(space: spaces.Box, bounds: Literal["clip", "rescale"]) -> ActionDecoder:
-    low, high = space.low, space.high
+    low, high, width = space.low, space.high, math.prod(space.shape)
     if bounds == "rescale" and not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise IncompatibleError(
             f"expected finite bounds to rescale to, got {space}; use --env.action-bounds clip"
         )
 
     def decode(actions: Array) -> Array:
-        _check_width(actions, space)
+        _check_width(actions, width, space)
         if not np.isfinite(actions).all():
             raise InvalidMessageError(f"expected finite actions, got {actions}, at $.data.action")
         shaped = actions.reshape(len(actions), *space.shape)
         if bounds == "rescale":
             shaped = low + (np.clip(shaped, -1, 1) + 1) * 0.5 * (high - low)
-        # The bounds' own type, so that rounding never leaves the space.
-        return np.clip(shaped.astype(space.dtype), low, high)
+        # Of the bounds' own type, so that rounding never leaves the space. These two ufuncs take
+        # half as long as np.clip.
+        return np.minimum(np.maximum(shaped.astype(space.dtype), low), high)
 
     return decode
 
@@ -195,7 +195,7 @@ def _choice_decoder(nvec: Array, start: Array, dtype: Any = np.int64) -> ActionD
     space = spaces.MultiDiscrete(nvec)
 
     def decode(actions: Array) -> Array:
-        _check_width(actions, space)
+        _check_width(actions, len(nvec), space)
         rows = actions.reshape(len(actions), len(nvec))
         with np.errstate(invalid="ignore"):
             choices = np.asarray(rows, np.int64)
@@ -209,11 +209,10 @@ def _choice_decoder(nvec: Array, start: Array, dtype: Any = np.int64) -> ActionD
     return decode
 
 
-def _check_width(actions: Array, space: spaces.Space[Any]) -> None:
-    assert space.shape is not None
-    want, got = int(np.prod(space.shape)), int(np.prod(actions.shape[1:]))
-    if want != got:
+def _check_width(actions: Array, width: int, space: spaces.Space[Any]) -> None:
+    got = math.prod(actions.shape[1:])
+    if got != width:
         raise IncompatibleError(
-            f"expected actions {want} wide for {space}, got {got} from the server; start the "
+            f"expected actions {width} wide for {space}, got {got} from the server; start the "
             "server for this env, or this client for the server's"
         )
