@@ -17,6 +17,7 @@
     ├── CheckpointError             a checkpoint that can't be used
     │   ├── CheckpointDamagedError  missing files, wrong hashes, unreadable data
     │   └── CheckpointMismatchError written for another policy, algorithm or architecture
+    ├── LearnDivergedError          a learn's numbers became NaN or infinite
     └── LearnInterruptedError       a stop was asked for in the middle of a learn
 
 A message says what was expected, what came, where, and the remedy if there is one.
@@ -107,6 +108,10 @@ class CheckpointDamagedError(CheckpointError):
 
 class CheckpointMismatchError(CheckpointError, UsageError):
     """Written for another policy, algorithm, variant or architecture."""
+
+
+class LearnDivergedError(PlugRLError):
+    """A learn's numbers became NaN or infinite; the policy is lost, the last checkpoint is not."""
 
 
 class LearnInterruptedError(PlugRLError):

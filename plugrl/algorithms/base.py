@@ -89,7 +89,8 @@ class BaseAlgorithm(ABC, Generic[ConfigT]):
         self, info: Info, next_terminated: NDArray[np.bool_], next_truncated: NDArray[np.bool_]
     ) -> None:
         """Count the episodes that the frames ended."""
-        self.episodes.record(info, next_terminated | next_truncated)
+        if info:
+            self.episodes.record(info, next_terminated | next_truncated)
 
     @abstractmethod
     def should_learn(self) -> bool:

@@ -5,73 +5,27 @@ The comments ``core N`` and ``continuous N`` are the numbered details of docs/pp
 Legend: m rows of a rollout, B of a minibatch.
 """
 
-from typing import Any, NamedTuple
+import math
+from typing import Any
 
 import numpy as np
 import torch
 
 from plugrl.algorithms import losses
 from plugrl.algorithms.base import BaseAlgorithm, TrainState
+from plugrl.algorithms.batch import Batch, Step, diagnostics
+from plugrl.algorithms.kl_control import KLControl
 from plugrl.config.ppo import PPOConfig
 from plugrl.data.advantages import continuations, gae
 from plugrl.data.frames import Frames
 from plugrl.data.progress import LearnProgress
 from plugrl.data.reward_scale import RewardScaler
 from plugrl.data.rollout import Rollout, Rows
-from plugrl.errors import IncompatibleError
+from plugrl.errors import IncompatibleError, LearnDivergedError
 from plugrl.networks.adam import FlatAdam
 from plugrl.networks.flat import flatten_parameters
 from plugrl.policies.actor_critic import ActorCritic
 from plugrl.policies.base import BasePolicy
-
-_KL_STOP_FACTOR = 1.5
-"""How far beyond ``target_kl`` the epochs are left."""
-_KL_FACTOR_STEP = 1.5
-"""What ``adaptive_kl`` multiplies or divides the learning rate by."""
-_KL_FACTOR_LIMIT = 30.0
-"""How far ``adaptive_kl`` may carry the learning rate up or down."""
-
-
-class Batch(NamedTuple):
-    """Rows to learn from; all first dimensions are m, or B in a minibatch."""
-
-    inputs: torch.Tensor
-    """(m, *obs) prepared observations."""
-    actions: torch.Tensor
-    """(m, H, *action)"""
-    old_log_probs: torch.Tensor
-    """(m,)"""
-    old_values: torch.Tensor
-    """(m,)"""
-    advantages: torch.Tensor
-    """(m,)"""
-    returns: torch.Tensor
-    """(m,)"""
-
-    def permuted(self, order: torch.Tensor) -> "Batch":
-        """The rows in this order, (m,)."""
-        return Batch(*(field[order] for field in self))
-
-    def split(self, num_parts: int) -> list["Batch"]:
-        """Parts whose sizes differ by one at most; every row is in one."""
-        return [
-            Batch(*part) for part in zip(*(f.tensor_split(num_parts) for f in self), strict=True)
-        ]
-
-
-class Step(NamedTuple):
-    """What one minibatch said; tensors without gradients."""
-
-    policy_loss: torch.Tensor
-    """()"""
-    value_loss: torch.Tensor
-    """()"""
-    entropy: torch.Tensor
-    """()"""
-    grad_norm: torch.Tensor
-    """() before clipping."""
-    log_ratio: torch.Tensor
-    """(B,) before the step."""
 
 
 class PPO(BaseAlgorithm[PPOConfig]):
@@ -95,7 +49,7 @@ class PPO(BaseAlgorithm[PPOConfig]):
         self._adam = FlatAdam(self._parameters, eps=config.adam_eps)
         self._rollout = Rollout(config.rollout_steps)
         self._rewards = RewardScaler(gamma=config.gamma, clip=config.clip_reward)
-        self._kl_factor = 1.0
+        self._kl = KLControl(target=config.target_kl, adaptive=config.adaptive_kl)
 
     @property
     def num_learned(self) -> int:
@@ -142,6 +96,7 @@ class PPO(BaseAlgorithm[PPOConfig]):
 
         Raises:
             LearnInterruptedError: a stop is wanted; the caller must ``load_state`` what was before.
+            LearnDivergedError: the numbers left the finite; nothing is left to save.
         """
         rows = self._rollout.by_stream()
         batch = self._batch(rows)
@@ -149,7 +104,13 @@ class PPO(BaseAlgorithm[PPOConfig]):
         if self.config.anneal_clip_ratio:
             clip_ratio *= self._remaining()
         steps = self._optimize(batch, clip_ratio, progress)
-        metrics = self._metrics(batch, steps, clip_ratio)
+        metrics = diagnostics(batch, steps, clip_ratio)  # core 12
+        metrics["train/learning_rate"] = self._learning_rate()
+        metrics["train/clip_ratio"] = clip_ratio
+        if not math.isfinite(metrics["train/grad_norm"]):
+            raise LearnDivergedError(
+                "expected finite gradients, got NaN or infinity: try a lower --algo.learning-rate"
+            )
         # continuous 6: the moments stood still since the rollout's first action
         self.policy.absorb(torch.from_numpy(rows.obs))
         self._rollout.clear()
@@ -166,7 +127,7 @@ class PPO(BaseAlgorithm[PPOConfig]):
             | {
                 "global_step": self.num_learned,
                 "rewards": self._rewards.state(),
-                "kl_factor": self._kl_factor,
+                "kl_rate_factor": self._kl.rate_factor,
             },
         )
 
@@ -179,7 +140,7 @@ class PPO(BaseAlgorithm[PPOConfig]):
         super().load_state(state)
         self._adam.load_state(state.optimizer)
         self._rewards.load_state(state.counters["rewards"])
-        self._kl_factor = state.counters["kl_factor"]
+        self._kl.rate_factor = state.counters["kl_rate_factor"]
         self._rollout.clear()
 
     def _batch(self, rows: Rows) -> Batch:
@@ -232,19 +193,22 @@ class PPO(BaseAlgorithm[PPOConfig]):
                     minibatch=i,
                     num_minibatches=config.num_minibatches,
                 )
-                step = self._descend(minibatch, clip_ratio)
+                step = self._descend(minibatch, clip_ratio, first=not steps)
                 if step is None:
                     return steps
                 steps.append(step)
         return steps
 
-    def _descend(self, batch: Batch, clip_ratio: float) -> Step | None:
+    def _descend(self, batch: Batch, clip_ratio: float, *, first: bool) -> Step | None:
         """One gradient step; None, and no step, where the KL calls for an early stop."""
         config = self.config
         now = self.policy.evaluate(batch.inputs, batch.actions)
         log_ratio = now.log_probs - batch.old_log_probs
-        if self._heed_kl(log_ratio.detach()):
-            return None
+        if self._kl.active and not first:  # the first KL is 0, but for rounding
+            kl = losses.approximate_kl(log_ratio.detach()).item()
+            if self._kl.too_far(kl):
+                return None
+            self._kl.adapt(kl)
         advantages = batch.advantages
         if config.normalize_advantages:
             advantages = losses.standardize(advantages)  # core 7
@@ -280,40 +244,9 @@ class PPO(BaseAlgorithm[PPOConfig]):
 
     def _learning_rate(self) -> float:
         """What Adam uses now (core 4: it falls linearly to 0 over the run)."""
-        rate = self.config.learning_rate * self._kl_factor
+        rate = self.config.learning_rate * self._kl.rate_factor
         return rate * self._remaining() if self.config.anneal_learning_rate else rate
 
     def _remaining(self) -> float:
         """The part of the run before this rollout's learn that was left: 1 at first, then less."""
         return max(0.0, 1 - self.num_learned / self.config.global_steps)
-
-    def _heed_kl(self, log_ratio: torch.Tensor) -> bool:
-        """Adapt the learning rate to the KL so far; returns whether to leave the epochs."""
-        target, wanted = self.config.target_kl, self.config.adaptive_kl
-        if target is None and wanted is None:
-            return False
-        kl = losses.approximate_kl(log_ratio).item()
-        if wanted is not None:
-            if kl > 2 * wanted:
-                self._kl_factor = max(self._kl_factor / _KL_FACTOR_STEP, 1 / _KL_FACTOR_LIMIT)
-            elif 0 < kl < wanted / 2:
-                self._kl_factor = min(self._kl_factor * _KL_FACTOR_STEP, _KL_FACTOR_LIMIT)
-        return target is not None and kl > _KL_STOP_FACTOR * target
-
-    def _metrics(self, batch: Batch, steps: list[Step], clip_ratio: float) -> dict[str, float]:
-        """What to watch; read off the device once, after all steps (core 12)."""
-        log_ratio = torch.cat([s.log_ratio for s in steps])
-        means = {
-            "train/policy_loss": torch.stack([s.policy_loss for s in steps]).mean(),
-            "train/value_loss": torch.stack([s.value_loss for s in steps]).mean(),
-            "train/entropy": torch.stack([s.entropy for s in steps]).mean(),
-            "train/grad_norm": torch.stack([s.grad_norm for s in steps]).mean(),
-            "train/approx_kl": losses.approximate_kl(log_ratio),
-            "train/clip_fraction": losses.clip_fraction(log_ratio, clip_ratio),
-            "train/explained_variance": losses.explained_variance(batch.old_values, batch.returns),
-        }
-        return {name: value.item() for name, value in means.items()} | {
-            "train/learning_rate": self._learning_rate(),
-            "train/clip_ratio": clip_ratio,
-            "train/num_minibatches": float(len(steps)),
-        }

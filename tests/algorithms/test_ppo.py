@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from plugrl.algorithms.base import TrainState
-from plugrl.algorithms.ppo import PPO, Batch
+from plugrl.algorithms.ppo import PPO
 from plugrl.config.base import EnvSizes
 from plugrl.config.dummy import DummyPolicyConfig
 from plugrl.config.gaussian import GaussianConfig
 from plugrl.config.ppo import PPOConfig
 from plugrl.data.progress import LearnProgress
-from plugrl.errors import IncompatibleError, LearnInterruptedError
+from plugrl.errors import IncompatibleError, LearnDivergedError, LearnInterruptedError
 from plugrl.policies.dummy import DummyPolicy
 from plugrl.policies.gaussian import GaussianPolicy
 from plugrl.protocol.messages import Observation
@@ -265,11 +265,13 @@ def test_moments_take_a_rollout_in_after_its_learn(drive: Any, target: Callable[
     assert algorithm.state().model["normalizer.count"] == 128
 
 
-def test_minibatches_differ_by_one_row_at_most_and_hold_every_row_once() -> None:
-    column = torch.arange(10.0)
-    parts = Batch(*[column] * 6).permuted(torch.randperm(10)).split(4)
-    assert sorted(len(part.returns) for part in parts) == [2, 2, 3, 3]
-    assert sorted(torch.cat([part.returns for part in parts]).tolist()) == column.tolist()
+def test_numbers_that_are_no_longer_finite_end_the_run(target: Callable[..., Any]) -> None:
+    algorithm = ppo()
+    collect(algorithm, target(4))
+    with torch.no_grad():
+        algorithm._parameters.fill_(float("nan"))
+    with pytest.raises(LearnDivergedError, match="try a lower"):
+        algorithm.learn(LearnProgress())
 
 
 def test_a_policy_without_a_density_is_refused() -> None:
