@@ -4,6 +4,7 @@ Nothing that arrives is trusted: every claim is checked before memory is touched
 wrong with the bytes comes out as ``CodecError``.
 """
 
+import contextlib
 import reprlib
 from typing import Any
 
@@ -12,9 +13,12 @@ import numpy as np
 
 from plugrl.errors import CodecError
 from plugrl.protocol import ndarrays
+from plugrl.protocol.cutting import PLACEHOLDER_EXT_LEN, Cut, cut_large_binaries
 
 MAX_CONTAINER_LEN = 2**20
 """Entries of one list or map; more are refused, before a list is allocated for them."""
+MIN_CUT_BYTES = 2**18
+"""Frames from this size on are decoded without copying their large arrays."""
 
 
 def pack(value: Any) -> bytes:
@@ -30,25 +34,39 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes | bytearray | memoryview) -> Any:
-    """Decode one value; arrays are read-only views.
+    """Decode one value; arrays are read-only, and views of ``data`` where it is large.
 
     Raises:
         CodecError: ``data`` is not exactly one legal value.
     """
+    if len(data) >= MIN_CUT_BYTES:
+        cut = cut_large_binaries(memoryview(data).toreadonly())
+        if cut is not None:
+            # What this refuses is decoded once more below, for an error about the whole frame.
+            with contextlib.suppress(CodecError):
+                return _unpack_cut(cut)
+    # msgpack would make timestamps without asking ext_hook, were it not for max_ext_len.
+    return _unpack(data, object_pairs_hook=_decode_map, ext_hook=_refuse_extension, max_ext_len=0)
+
+
+def _unpack(data: bytes | bytearray | memoryview, **options: Any) -> Any:
     max_len = min(len(data), MAX_CONTAINER_LEN)
     try:
-        return msgpack.unpackb(
-            data,
-            object_pairs_hook=_decode_map,
-            ext_hook=_refuse_extension,
-            max_array_len=max_len,
-            max_map_len=max_len,
-            # msgpack would otherwise make timestamps without asking ext_hook.
-            max_ext_len=0,
-        )
+        return msgpack.unpackb(data, max_array_len=max_len, max_map_len=max_len, **options)
     except (ValueError, MemoryError) as error:
         reason = str(error) or type(error).__name__
         raise CodecError(f"expected one msgpack value, got {len(data)} bytes: {reason}") from None
+
+
+def _unpack_cut(cut: Cut) -> Any:
+    value = _unpack(
+        cut.skeleton,
+        object_pairs_hook=_decode_map_of_views,
+        list_hook=lambda entries: [_owned(entry) for entry in entries],
+        ext_hook=lambda _, index: cut.binaries[int.from_bytes(index, "big")],
+        max_ext_len=PLACEHOLDER_EXT_LEN,
+    )
+    return _owned(value)
 
 
 def _encode_extra(value: Any) -> dict[bytes, Any]:
@@ -72,6 +90,21 @@ def _decode_map(pairs: list[tuple[Any, Any]]) -> Any:
     if ndarrays.SCALAR_KEY in decoded:
         return ndarrays.scalar_from_map(decoded)
     return decoded
+
+
+def _decode_map_of_views(pairs: list[tuple[Any, Any]]) -> Any:
+    value = _decode_map(pairs)
+    if isinstance(value, dict):
+        return {key: _owned(entry) for key, entry in value.items()}
+    # NumPy and torch are slow or fail on numbers that straddle their alignment.
+    if isinstance(value, np.ndarray) and not value.flags.aligned:
+        return _decode_map([(key, _owned(entry)) for key, entry in pairs])
+    return value
+
+
+def _owned(value: Any) -> Any:
+    """Bytes in place of a view, which only arrays keep."""
+    return bytes(value) if isinstance(value, memoryview) else value
 
 
 def _refuse_extension(code: int, data: bytes) -> Any:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plugrl.errors import CodecError, ProtocolError
-from plugrl.protocol import codec, wire
+from plugrl.protocol import codec, cutting, wire
 from plugrl.protocol.messages import (
     REUSE_FEEDBACK_OBS,
     Action,
@@ -177,6 +177,24 @@ def _survive(frame: bytes) -> int:
 
 def test_mutated_messages_only_ever_raise_a_protocol_error() -> None:
     assert 0 < sum(_survive(frame) for frame in _frames(2_000, seed=1)) < 8_000
+
+
+def _outcome(frame: bytes) -> str:
+    try:
+        return repr(codec.unpack(frame))
+    except CodecError as error:
+        return str(error)
+
+
+def test_frames_are_decoded_alike_with_and_without_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = [*_frames(2_000, seed=4), *SEEDS]
+    with_copies = [_outcome(frame) for frame in frames]
+    monkeypatch.setattr(codec, "MIN_CUT_BYTES", 0)
+    # Longer than the keys of an array, which would be cut out too.
+    for min_bin_bytes in (12, 16, 24):
+        monkeypatch.setattr(cutting, "MIN_BIN_BYTES", min_bin_bytes)
+        assert all(cutting.cut_large_binaries(memoryview(frame)) for frame in SEEDS[1:3])
+        assert [_outcome(frame) for frame in frames] == with_copies
 
 
 @settings(max_examples=200)
