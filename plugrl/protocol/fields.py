@@ -86,13 +86,20 @@ def reward_vector(fields: FieldMap, name: str, at: str, length: int) -> Array:
         InvalidMessageError: it isn't, or is missing from the map at path ``at``.
     """
     array = vector(fields, name, at, "f", length)
+    refuse_not_finite(array, f"{at}.{name}")
+    return array
+
+
+def refuse_not_finite(array: Array, at: str) -> None:
+    """Refuse infinities and NaN in an array (n,) of floats.
+
+    Raises:
+        InvalidMessageError: there is one.
+    """
     values = array.tolist()
     if not all(map(math.isfinite, values)):
         row = next(i for i, value in enumerate(values) if not math.isfinite(value))
-        raise InvalidMessageError(
-            f"expected finite floats, got {values[row]}, at {at}.{name}[{row}]"
-        )
-    return array
+        raise InvalidMessageError(f"expected finite floats, got {values[row]}, at {at}[{row}]")
 
 
 def as_int64(array: Array) -> NDArray[np.int64]:

@@ -1,10 +1,10 @@
-"""The feature ``reuse-feedback-obs`` on the server's side: the last feedback row of each env."""
+"""The feature ``reuse-feedback-obs``: what each side knows of the last feedback of each env."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plugrl.errors import InvalidMessageError
-from plugrl.protocol.messages import Feedback, Infer, Observation
+from plugrl.protocol.messages import Feedback, Infer, Observation, same_indices
 from plugrl.protocol.observations import check_text_size, text_len
 
 
@@ -13,16 +13,17 @@ class FeedbackMemory:
 
     def __init__(self) -> None:
         """Start with no env."""
+        self._latest: Feedback | None = None
+        """Not yet in ``_rows``: most often the next infer asks for just this."""
         self._rows: dict[int, tuple[Observation, int]] = {}
 
     def store(self, feedback: Feedback) -> None:
         """Keep the rows that may be reused, forget those envs' older ones."""
-        done = (feedback.terminated | feedback.truncated).tolist()
-        for row, env in enumerate(feedback.env_indices.tolist()):
-            if done[row] or feedback.obs is None:
-                self._rows.pop(env, None)
-            else:
-                self._rows[env] = (feedback.obs, row)
+        if self._latest is not None and not same_indices(
+            self._latest.env_indices, feedback.env_indices
+        ):
+            self._file_latest()
+        self._latest = feedback
 
     def complete(self, infer: Infer) -> Infer:
         """``infer`` with all its n rows, reused ones filled in.
@@ -30,6 +31,32 @@ class FeedbackMemory:
         Raises:
             InvalidMessageError: a row that may not be reused, or rows that don't go together.
         """
+        assert infer.reuse is not None
+        latest = self._latest
+        if (
+            latest is not None
+            and latest.obs is not None
+            and not len(infer.obs)
+            and same_indices(latest.env_indices, infer.env_indices)
+            and not (latest.terminated.any() or latest.truncated.any())
+        ):
+            return Infer(latest.obs, infer.env_indices, infer.step_ids)
+        self._file_latest()
+        return self._gathered(infer)
+
+    def _file_latest(self) -> None:
+        if self._latest is None:
+            return
+        obs = self._latest.obs
+        done = (self._latest.terminated | self._latest.truncated).tolist()
+        for row, env in enumerate(self._latest.env_indices.tolist()):
+            if done[row] or obs is None:
+                self._rows.pop(env, None)
+            else:
+                self._rows[env] = (obs, row)
+        self._latest = None
+
+    def _gathered(self, infer: Infer) -> Infer:
         assert infer.reuse is not None
         envs = infer.env_indices[infer.reuse].tolist()
         parts, order = _gather([self._row(env) for env in envs])
@@ -54,6 +81,40 @@ class FeedbackMemory:
                 f"expected no reuse for env {env}, which has no feedback since its last reset"
                 " on this connection, at $.reuse"
             ) from None
+
+
+class ReusableEnvs:
+    """The client's side: the envs whose last observation the server has."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._latest: Feedback | None = None
+        """Not yet in ``_envs``: most often the next infer asks for just this."""
+        self._envs: set[int] = set()
+
+    def note(self, feedback: Feedback) -> None:
+        """The server is about to have the rows of ``feedback``."""
+        if self._latest is not None and not same_indices(
+            self._latest.env_indices, feedback.env_indices
+        ):
+            self._file_latest()
+        self._latest = feedback
+
+    def among(self, env_indices: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these envs, (n,)."""
+        latest = self._latest
+        if latest is not None and same_indices(latest.env_indices, env_indices):
+            return ~(latest.terminated | latest.truncated)
+        self._file_latest()
+        return np.array([env in self._envs for env in env_indices.tolist()], np.bool_)
+
+    def _file_latest(self) -> None:
+        if self._latest is None:
+            return
+        done = self._latest.terminated | self._latest.truncated
+        self._envs.difference_update(self._latest.env_indices[done].tolist())
+        self._envs.update(self._latest.env_indices[~done].tolist())
+        self._latest = None
 
 
 def _gather(rows: list[tuple[Observation, int]]) -> tuple[list[Observation], NDArray[np.intp]]:

@@ -23,7 +23,7 @@ from plugrl.protocol.messages import (
     Metadata,
     Observation,
 )
-from plugrl.protocol.reuse import FeedbackMemory
+from plugrl.protocol.reuse import FeedbackMemory, ReusableEnvs
 
 
 class Due(enum.Enum):
@@ -124,7 +124,7 @@ class ClientSession:
         """The message that has to come next."""
         self._decoder = Decoder()
         self._reuse_feedback_obs = reuse_feedback_obs
-        self._reusable: set[int] | None = None
+        self._reusable: ReusableEnvs | None = None
         self._waiting: NDArray[np.int64] = np.empty(0, np.int64)
 
     def receive(self, data: bytes | str) -> Metadata | Action:
@@ -141,7 +141,7 @@ class ClientSession:
         if isinstance(message, Action):
             return self._addressed(message)
         if self._reuse_feedback_obs and REUSE_FEEDBACK_OBS in message.features:
-            self._reusable = set()
+            self._reusable = ReusableEnvs()
         return message
 
     def infer(
@@ -163,28 +163,20 @@ class ClientSession:
         """
         self.due = _move(self.due, Due.INFER, "can't send")
         self._waiting = env_indices
-        reuse = self._reuse(env_indices, unchanged)
-        if reuse is None:
+        if self._reusable is None or unchanged is None:
             return wire.encode(Infer(obs, env_indices, step_ids))
-        return wire.encode(Infer(obs.rows(~reuse), env_indices, step_ids, reuse))
+        reuse = unchanged & self._reusable.among(env_indices)
+        if not reuse.any():
+            return wire.encode(Infer(obs, env_indices, step_ids))
+        sent = slice(0, 0) if reuse.all() else ~reuse
+        return wire.encode(Infer(obs.rows(sent), env_indices, step_ids, reuse))
 
     def feedback(self, feedback: Feedback) -> bytes:
         """Report what came of the actions of m envs."""
         self.due = _move(self.due, Due.FEEDBACK, "can't send")
         if self._reusable is not None:
-            done = feedback.terminated | feedback.truncated
-            self._reusable.difference_update(feedback.env_indices[done].tolist())
-            self._reusable.update(feedback.env_indices[~done].tolist())
+            self._reusable.note(feedback)
         return wire.encode(feedback)
-
-    def _reuse(
-        self, env_indices: NDArray[np.int64], unchanged: NDArray[np.bool_] | None
-    ) -> NDArray[np.bool_] | None:
-        if not self._reusable or unchanged is None:
-            return None
-        known = [env in self._reusable for env in env_indices.tolist()]
-        reuse = unchanged & np.array(known, dtype=np.bool_)
-        return reuse if reuse.any() else None
 
     def _addressed(self, action: Action) -> Action:
         n = len(self._waiting)

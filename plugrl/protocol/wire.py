@@ -22,9 +22,9 @@ from plugrl.protocol.messages import Action, Feedback, Infer, Message, Metadata,
 from plugrl.protocol.observations import (
     UnsplittableError,
     observation,
-    observation_to_map,
     observation_without_rows,
 )
+from plugrl.protocol.writing import Pieces, add_array, add_observation, map_header, text
 
 
 def encode(message: Message) -> bytes:
@@ -33,7 +33,9 @@ def encode(message: Message) -> bytes:
     Raises:
         CodecError: it holds a type that the wire does not carry.
     """
-    return codec.pack(_TO_MAP[type(message)](message))
+    pieces: Pieces = []
+    _WRITE[type(message)](pieces, message)
+    return b"".join(pieces)
 
 
 def decode(data: bytes | bytearray | memoryview) -> Message:
@@ -55,24 +57,24 @@ def decode(data: bytes | bytearray | memoryview) -> Message:
     return from_map(fields)
 
 
-def _metadata_to_map(message: Metadata) -> FieldMap:
-    return {"message_type": "metadata", "data": message.data}
+def _write_metadata(pieces: Pieces, message: Metadata) -> None:
+    pieces.append(codec.pack({"message_type": "metadata", "data": message.data}))
 
 
 def _metadata(fields: FieldMap) -> Metadata:
     return Metadata(map_field(fields, "data", "$"))
 
 
-def _infer_to_map(message: Infer) -> FieldMap:
-    fields = {
-        "message_type": "infer",
-        "data": observation_to_map(message.obs),
-        "env_indices": _i8(message.env_indices),
-        "step_ids": _i8(message.step_ids),
-    }
+def _write_infer(pieces: Pieces, message: Infer) -> None:
+    pieces.append(_INFER_START if message.reuse is None else _REUSING_INFER_START)
+    add_observation(pieces, message.obs)
+    pieces.append(text("env_indices"))
+    add_array(pieces, _i8(message.env_indices))
+    pieces.append(text("step_ids"))
+    add_array(pieces, _i8(message.step_ids))
     if message.reuse is not None:
-        fields["reuse"] = message.reuse
-    return fields
+        pieces.append(text("reuse"))
+        add_array(pieces, message.reuse)
 
 
 def _infer(fields: FieldMap) -> Infer:
@@ -90,11 +92,14 @@ def _infer(fields: FieldMap) -> Infer:
     return Infer(obs, env_indices, step_ids, reuse)
 
 
-def _action_to_map(message: Action) -> FieldMap:
-    data: dict[str, Any] = {"action": message.action}
-    if message.env_ids is not None:
-        data = {"env_ids": _i8(message.env_ids), **data}
-    return {"message_type": "action", "data": data}
+def _write_action(pieces: Pieces, message: Action) -> None:
+    if message.env_ids is None:
+        pieces.append(_ACTION_START + map_header(1))
+    else:
+        pieces.append(_ACTION_START + map_header(2) + text("env_ids"))
+        add_array(pieces, _i8(message.env_ids))
+    pieces.append(text("action"))
+    add_array(pieces, message.action)
 
 
 def _action(fields: FieldMap) -> Action:
@@ -110,20 +115,22 @@ def _action(fields: FieldMap) -> Action:
     return Action(env_ids, action)
 
 
-def _feedback_to_map(message: Feedback) -> FieldMap:
+def _write_feedback(pieces: Pieces, message: Feedback) -> None:
     assert message.obs is not None, "a client knows what its envs saw"
-    return {
-        "message_type": "feedback",
-        "env_indices": _i8(message.env_indices),
-        "step_ids": _i8(message.step_ids),
-        "data": {
-            "obs": observation_to_map(message.obs),
-            "rewards": message.rewards,
-            "terminated": message.terminated,
-            "truncated": message.truncated,
-            "info": message.info,
-        },
-    }
+    pieces.append(_FEEDBACK_START)
+    add_array(pieces, _i8(message.env_indices))
+    pieces.append(text("step_ids"))
+    add_array(pieces, _i8(message.step_ids))
+    pieces.append(_FEEDBACK_DATA_START)
+    add_observation(pieces, message.obs)
+    for name, array in (
+        ("rewards", message.rewards),
+        ("terminated", message.terminated),
+        ("truncated", message.truncated),
+    ):
+        pieces.append(text(name))
+        add_array(pieces, array)
+    pieces += (text("info"), codec.pack(message.info) if message.info else map_header(0))
 
 
 def _feedback(fields: FieldMap) -> Feedback:
@@ -153,11 +160,23 @@ def _i8(indices: NDArray[Any]) -> NDArray[np.int64]:
 
 _FEEDBACK_KEYS = frozenset({"obs", "rewards", "terminated", "truncated", "info"})
 
-_TO_MAP: Mapping[type, Callable[[Any], FieldMap]] = {
-    Metadata: _metadata_to_map,
-    Infer: _infer_to_map,
-    Action: _action_to_map,
-    Feedback: _feedback_to_map,
+
+def _start(kind: str, num_fields: int, first: str) -> bytes:
+    """How a message of this type begins, up to its first field's value."""
+    return map_header(num_fields) + text("message_type") + text(kind) + text(first)
+
+
+_INFER_START = _start("infer", 4, "data")
+_REUSING_INFER_START = _start("infer", 5, "data")
+_ACTION_START = _start("action", 2, "data")
+_FEEDBACK_START = _start("feedback", 4, "env_indices")
+_FEEDBACK_DATA_START = text("data") + map_header(5) + text("obs")
+
+_WRITE: Mapping[type, Callable[[Pieces, Any], None]] = {
+    Metadata: _write_metadata,
+    Infer: _write_infer,
+    Action: _write_action,
+    Feedback: _write_feedback,
 }
 
 _FROM_MAP: Mapping[str, Callable[[FieldMap], Message]] = {

@@ -32,13 +32,12 @@ class Collector:
 
     def feedback(self, worker: Worker, feedback: Feedback) -> None:
         """Give each row to the algorithm, or discard it."""
-        done = feedback.terminated | feedback.truncated
-        worker.stats.episodes.record(feedback.info, done)
+        if feedback.info:
+            worker.stats.episodes.record(feedback.info, feedback.terminated | feedback.truncated)
         for released in worker.step_states.release(feedback.env_indices):
             self._route(worker, feedback, released)
 
     def _route(self, worker: Worker, feedback: Feedback, released: Released) -> None:
-        positions = np.arange(len(feedback.env_indices))[released.positions]
         cause = self._cause(released.held, feedback.obs)
         num_stored = 0
         if cause is None:
@@ -46,7 +45,8 @@ class Collector:
             assert feedback.obs is not None
             num_stored = self._store(worker, feedback, feedback.obs, released, released.held)
             cause = DiscardCause.BUFFER_FULL
-        if num_stored < len(positions):
+        if num_stored < released.num_rows:
+            positions = np.arange(len(feedback.env_indices))[released.positions]
             self._discard(worker, feedback, positions[num_stored:], cause)
 
     def _cause(self, held: Held | None, obs: Observation | None) -> DiscardCause | None:

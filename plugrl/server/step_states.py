@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plugrl.data.frames import Inference
-from plugrl.protocol.messages import Observation
+from plugrl.protocol.messages import Observation, same_indices
 
 NOTHING = -1
 
@@ -35,49 +35,43 @@ class Released(NamedTuple):
     """None: the envs hold nothing."""
     rows: NDArray[np.int64] | slice
     """(k,) rows of ``held``; a slice stands for all of them, in order."""
+    num_rows: int
+    """k"""
 
 
 class StepStates:
     """Of each env of one worker: its stream, its place in the stream, and what it holds."""
 
-    def __init__(self, first_stream: Iterator[int]) -> None:
-        """Draw stream ids from ``first_stream``, one for each env that shows up."""
-        self._stream_ids = first_stream
+    def __init__(self, stream_ids: Iterator[int]) -> None:
+        """Draw stream ids from ``stream_ids``, one for each env that shows up."""
+        self._stream_ids = stream_ids
         self._streams = np.empty(0, np.int64)
         self._sequence = np.empty(0, np.int64)
         self._held_id = np.empty(0, np.int64)
         self._held_row = np.empty(0, np.int64)
         self._held: dict[int, Held] = {}
         self._next_id = 0
+        self._latest: tuple[NDArray[np.int64], Held] | None = None
+        """An inference not yet filed by env: most often its feedback is for all its envs."""
+        self._latest_envs: NDArray[np.int64] | None = None
 
     def hold(self, envs: NDArray[np.int64], held: Held) -> None:
         """Note that ``envs`` (n,) got the n rows of ``held``; what they held before is dropped."""
-        if not len(envs):
-            return
-        self._grow(int(envs.max()) + 1)
-        dropped = envs[self._held_id[envs] != NOTHING]
-        if len(dropped):
-            # The env may have moved on without telling: its stream has a gap here.
-            self._sequence[dropped] += 1
-            self._forget(self._held_id[dropped])
-        self._held[self._next_id] = held
-        self._held_id[envs] = self._next_id
-        self._held_row[envs] = np.arange(len(envs))
-        self._next_id += 1
+        self._file_latest()
+        self._meet(envs)
+        self._latest = (envs, held)
+        if self._held:
+            self._file_latest()
 
     def release(self, envs: NDArray[np.int64]) -> list[Released]:
         """Take from ``envs`` (m,) what they hold, grouped by inference; each row goes once."""
-        self._grow(int(envs.max(initial=-1)) + 1)
-        ids, rows = self._held_id[envs], self._held_row[envs]
+        self._meet(envs)
         self._sequence[envs] += 1
-        self._held_id[envs] = NOTHING
-        if len(envs) and (ids == ids[0]).all():
-            return [self._release(int(ids[0]), slice(None), rows)]
-        return [
-            self._release(int(id_), positions, rows[positions])
-            for id_ in np.unique(ids)
-            for positions in (np.flatnonzero(ids == id_),)
-        ]
+        if self._latest is not None and same_indices(self._latest[0], envs):
+            held, self._latest = self._latest[1], None
+            return [Released(slice(None), held, slice(None), len(envs))]
+        self._file_latest()
+        return self._release_by_env(envs)
 
     def places(self, envs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Stream ids and sequence numbers (m,) of envs whose feedback was just released."""
@@ -88,17 +82,43 @@ class StepStates:
         """Envs that have shown up so far, by their highest index."""
         return len(self._streams)
 
+    def _file_latest(self) -> None:
+        if self._latest is None:
+            return
+        (envs, held), self._latest = self._latest, None
+        dropped = envs[self._held_id[envs] != NOTHING]
+        if len(dropped):
+            # The env may have moved on without telling: its stream has a gap here.
+            self._sequence[dropped] += 1
+            self._forget(self._held_id[dropped])
+        if len(envs):
+            self._held[self._next_id] = held
+        self._held_id[envs] = self._next_id
+        self._held_row[envs] = np.arange(len(envs))
+        self._next_id += 1
+
+    def _release_by_env(self, envs: NDArray[np.int64]) -> list[Released]:
+        ids, rows = self._held_id[envs], self._held_row[envs]
+        self._held_id[envs] = NOTHING
+        if len(envs) and (ids == ids[0]).all():
+            return [self._release(int(ids[0]), slice(None), rows)]
+        return [
+            self._release(int(id_), positions, rows[positions])
+            for id_ in np.unique(ids)
+            for positions in (np.flatnonzero(ids == id_),)
+        ]
+
     def _release(
         self, id_: int, positions: NDArray[np.int64] | slice, rows: NDArray[np.int64]
     ) -> Released:
         if id_ == NOTHING:
-            return Released(positions, None, rows)
+            return Released(positions, None, rows, len(rows))
         held = self._held[id_]
         held.num_open -= len(rows)
         if held.num_open == 0:
             del self._held[id_]
         whole = len(rows) == len(held.obs) and bool((rows == np.arange(len(rows))).all())
-        return Released(positions, held, slice(None) if whole else rows)
+        return Released(positions, held, slice(None) if whole else rows, len(rows))
 
     def _forget(self, ids: NDArray[np.int64]) -> None:
         for id_, count in zip(*np.unique(ids, return_counts=True), strict=True):
@@ -106,8 +126,11 @@ class StepStates:
             if self._held[int(id_)].num_open == 0:
                 del self._held[int(id_)]
 
-    def _grow(self, capacity: int) -> None:
-        missing = capacity - len(self._streams)
+    def _meet(self, envs: NDArray[np.int64]) -> None:
+        if envs is self._latest_envs:
+            return
+        self._latest_envs = envs
+        missing = int(envs.max(initial=-1)) + 1 - len(self._streams)
         if missing <= 0:
             return
         new_streams = np.fromiter(self._stream_ids, np.int64, count=missing)

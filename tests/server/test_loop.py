@@ -200,7 +200,7 @@ async def test_a_failed_write_goes_on_with_training_and_is_loud(caplog):
     assert loop.saving.num_failed >= 1
     saver.error = None
     await stop(loop, task)
-    assert saver.steps == [3]
+    assert saver.steps[-1] == 3
 
 
 async def test_a_last_checkpoint_that_fails_is_an_error():
