@@ -1,0 +1,40 @@
+import pytest
+
+from plugrl.cli.entry import run_guarded
+from plugrl.errors import CheckpointDamagedError, ConfigError, UsageError
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("a mistake"), 2),
+        (ConfigError("a mistake"), 2),
+        (CheckpointDamagedError("a failure"), 1),
+        (OSError(28, "No space left on device"), 1),
+    ],
+)
+def test_what_we_raise_on_purpose_is_one_sentence_and_a_code(error, code, capsys):
+    def command(argv, prog):
+        raise error
+
+    assert run_guarded(command, [], "plugrl x") == code
+    assert capsys.readouterr().err == f"plugrl x: error: {error}\n"
+
+
+def test_what_we_did_not_expect_is_logged_with_its_traceback(caplog):
+    def command(argv, prog):
+        raise ZeroDivisionError("oops")
+
+    assert run_guarded(command, [], "plugrl x") == 1
+    assert "ZeroDivisionError: oops" in caplog.text
+
+
+def test_ctrl_c_is_the_code_of_shells():
+    def command(argv, prog):
+        raise KeyboardInterrupt
+
+    assert run_guarded(command, [], "plugrl x") == 130
+
+
+def test_the_commands_own_code_is_passed_on():
+    assert run_guarded(lambda argv, prog: len(argv), ["a", "b", "c"], "plugrl x") == 3

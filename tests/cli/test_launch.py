@@ -1,0 +1,100 @@
+import os
+import signal
+import socket
+
+import psutil
+import pytest
+
+from plugrl.cli import launch
+from plugrl.cli.entry import run_guarded
+from plugrl.training.step_folder import valid_steps
+
+DUMMY = ("launch", "dummy-policy", "default", "dummy", "debug", "--env", "dummy-v1:state")
+ENDLESS = (*DUMMY, "--algo.global-steps", "1e9", "--algo.fake-learn-freq", "1e3", "--port", "0")
+
+
+def code_of(*argv: str) -> int:
+    try:
+        return run_guarded(launch.run, argv, "plugrl launch")
+    except SystemExit as exit_:
+        return int(exit_.code or 0)
+
+
+def test_the_options_are_pinned(capsys, golden, options_of, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    names = ("gaussian-policy", "default", "ppo", "default")
+    assert code_of(*names, "--env", "hopper", "--help") == 0
+    golden("launch.txt", options_of(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        ((), "expected POLICY VARIANT ALGO VARIANT, got nothing"),
+        (("dummy-policy", "default", "dummy", "debug"), "expected --env NAME, one of acrobot,"),
+        ((*DUMMY[1:5], "--env", "hoper"), "did you mean 'hopper'?"),
+        ((*DUMMY[1:], "--num-procs", "0"), "expected at least 1, got 0"),
+    ],
+)
+def test_a_mistake_is_one_clear_sentence_and_exit_2(argv, sentence, capsys):
+    assert code_of(*argv) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.integration
+def test_a_launch_trains_to_the_end_and_leaves_no_process(start, tmp_path):
+    with socket.socket() as taken:
+        # The usual port may be taken by anybody; then it is any free one.
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", 8000))
+            taken.listen()
+        except OSError:
+            pass
+        run = start(*DUMMY, "--exp-name", "x", "--num-procs", "2", "--num-envs", "2")
+        code, output = run.finish()
+    assert code == 0, output
+    assert "step 64/64" in output
+    assert "port 8000 is taken" in output
+    assert 64 in valid_steps(tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x")
+    assert run.family() == []
+
+
+@pytest.mark.integration
+def test_the_code_of_a_server_that_refuses_is_passed_on(start, tmp_path):
+    code, output = start(*DUMMY, "--policy.device", "nowhere").finish()
+    assert code == 2
+    assert "at --policy.device" in output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.integration
+def test_a_signal_to_the_launcher_saves_and_exits_with_0(start, tmp_path):
+    run = start(*ENDLESS, "--exp-name", "x")
+    run.wait_for(r"step \d")
+    run.process.send_signal(signal.SIGINT)
+    code, output = run.finish()
+    assert code == 0, output
+    assert valid_steps(tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x")
+    assert run.family() == []
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("victim", "code"),
+    [
+        ("plugrl.cli.main", -signal.SIGKILL),
+        ("child", 128 + signal.SIGKILL),
+        ("run-env-client", 128 + signal.SIGKILL),
+    ],
+)
+def test_whoever_is_killed_all_of_them_end(start, victim, code):
+    run = start(*ENDLESS, "--num-procs", "2")
+    run.wait_for(r"step \d")
+    word = "run-server" if victim == "child" else victim
+    family = run.family()
+    os.kill(run.family(word)[0].pid, signal.SIGKILL)
+    assert run.finish()[0] == code
+    _, alive = psutil.wait_procs(family, timeout=20)
+    assert alive == []
+    assert run.family() == []

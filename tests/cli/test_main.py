@@ -1,0 +1,30 @@
+import contextlib
+
+import pytest
+
+from plugrl import __version__
+from plugrl.cli import main
+from plugrl.errors import UnknownNameError
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"], ["-h"]])
+def test_the_help_text_names_every_command(argv, capsys, golden):
+    assert main.run(argv) == 0
+    golden("plugrl.txt", capsys.readouterr().out)
+
+
+def test_the_version_is_written(capsys):
+    assert main.run(["--version"]) == 0
+    assert capsys.readouterr().out == f"plugrl {__version__}\n"
+
+
+def test_an_unknown_command_suggests_the_nearest():
+    with pytest.raises(UnknownNameError, match="unknown command 'lunch', did you mean 'launch'"):
+        main.run(["lunch"])
+
+
+@pytest.mark.parametrize("name", list(main.COMMANDS))
+def test_every_command_has_a_help_text(name, capsys):
+    with contextlib.suppress(SystemExit):
+        assert main.run([name, "--help"]) == 0
+    assert f"plugrl {name}" in capsys.readouterr().out

@@ -1,0 +1,107 @@
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from plugrl.cli.parsing import Flags, env_variant, peek, take_names
+from plugrl.errors import UnknownNameError
+from plugrl.registry import POLICIES
+
+NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """An example."""
+
+    count: int = 1
+    """How many."""
+    limit: int | None = None
+    """At most so many."""
+    sizes: tuple[int, ...] = (64, 64)
+    """How wide."""
+    rate: float = 0.5
+    """How fast."""
+    flag: bool = False
+    """Whether."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """What else."""
+
+
+def parse(*argv: str) -> Any:
+    return Flags("prog", "Description.").add_config("x", Example()).parse(argv).x
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        ((), Example()),
+        (("--x.count", "1e6"), Example(count=1_000_000)),
+        (("--x.count=8_192",), Example(count=8192)),
+        (("--x.count", "-3"), Example(count=-3)),
+        (("--x.limit", "2e3"), Example(limit=2000)),
+        (("--x.limit", "None"), Example(limit=None)),
+        (("--x.sizes", "256", "1e2"), Example(sizes=(256, 100))),
+        (("--x.rate", "3e-4"), Example(rate=0.0003)),
+        (("--x.flag",), Example(flag=True)),
+        (("--x.no-flag",), Example()),
+        (("--x.extra", '{"a": [1, "b"]}'), Example(extra={"a": [1, "b"]})),
+    ],
+)
+def test_values_are_read_as_people_write_them(argv, expected):
+    assert parse(*argv) == expected
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("--x.count", "1.5"),
+        ("--x.count", "many"),
+        ("--x.count", "inf"),
+        ("--x.flag", "true"),
+        ("--x.extra", "[1]"),
+        ("--x.extra", "{"),
+        ("--x.nothing", "1"),
+        ("--x.cou", "1"),
+        ("stray",),
+    ],
+)
+def test_values_of_another_kind_and_unknown_flags_exit_with_2(argv, capsys):
+    with pytest.raises(SystemExit) as exit_:
+        parse(*argv)
+    assert exit_.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "names", "flags"),
+    [
+        ("dummy-policy default ppo debug --port 1", "dummy-policy default ppo debug", "--port 1"),
+        ("--port 1 dummy-policy default ppo debug", "dummy-policy default ppo debug", "--port 1"),
+        (
+            "--env a dummy-policy default ppo debug --resume",
+            "dummy-policy default ppo debug",
+            "--env a --resume",
+        ),
+        ("dummy-policy default", "dummy-policy default", ""),
+        ("dummy-policy --port 1", "dummy-policy", "--port 1"),
+        ("a b c d e", "a b c d", "e"),
+        ("--help", "", "--help"),
+        ("", "", ""),
+    ],
+)
+def test_the_names_are_split_from_the_flags(argv, names, flags):
+    assert take_names(argv.split(), NAMES, POLICIES) == (names.split(), flags.split())
+
+
+def test_a_flag_can_be_looked_at_before_the_rest_is_parsed():
+    argv = ["x", "--import", "a", "--importance", "b", "--import=c", "--import"]
+    assert peek(argv, "--import") == ["a", "c"]
+
+
+def test_an_env_is_named_with_or_without_its_variant():
+    assert env_variant("dummy-v1")[1].num_images == 1
+    assert env_variant("dummy-v1:state") == ("dummy-v1", env_variant("dummy-v1:state")[1])
+    assert env_variant("dummy-v1:state")[1].num_images == 0
+    with pytest.raises(UnknownNameError, match="did you mean 'hopper'"):
+        env_variant("hoper")
