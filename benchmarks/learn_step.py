@@ -1,6 +1,6 @@
 """Times PPO's learn step beside Stable-Baselines3's, at equal settings, alternating in one run.
 
-    python benchmarks/learn_step.py
+    python -m benchmarks.learn_step
 
 Both learn from 2048 frames of Hopper-v5's sizes: 32 minibatches, 10 epochs, two 64-64 tanh
 networks, clipped values, advantages by GAE included, one thread.
@@ -8,12 +8,9 @@ networks, clipped values, advantages by GAE included, one thread.
 
 import argparse
 import json
-import platform
 import statistics
-import subprocess
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -22,6 +19,7 @@ import torch
 from gymnasium.spaces import Box
 from stable_baselines3.common.logger import Logger
 
+from benchmarks.record import record
 from plugrl.algorithms.ppo import PPO
 from plugrl.config.base import EnvSizes
 from plugrl.config.gaussian import GaussianConfig
@@ -32,7 +30,6 @@ from plugrl.policies.gaussian import GaussianPolicy
 from plugrl.protocol.messages import Observation
 
 OBS_DIM, ACTION_DIM, NUM_FRAMES, NUM_ENVS, EPISODE_LENGTH = 11, 3, 2048, 8, 100
-RESULT = Path(__file__).parent / "results" / "learn_step.json"
 
 
 class ShapeOnlyEnv(gymnasium.Env[np.ndarray, np.ndarray]):
@@ -57,18 +54,9 @@ def main() -> None:
         "medians_s": medians,
         "ratio": medians["plugrl"] / medians["stable_baselines3"],
         "act_8_rows_median_us": act,
-        "seconds": seconds,
-        "machine": f"{platform.processor() or platform.machine()}, {platform.system()}",
-        "versions": {
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "stable_baselines3": stable_baselines3.__version__,
-        },
-        "commit": subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip(),
     }
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(result, indent=2) + "\n")
-    print(json.dumps({k: v for k, v in result.items() if k != "seconds"}, indent=2))
+    print(json.dumps(result, indent=2))
+    print("written to", record("learn_step", {**result, "seconds": seconds}))
 
 
 def plugrl_learn() -> Callable[[], float]:
