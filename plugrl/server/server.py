@@ -22,7 +22,7 @@ from plugrl.protocol.messages import PROTOCOL_VERSION, REUSE_FEEDBACK_OBS, Metad
 from plugrl.server.algorithm import Algorithm, LearnerBackend, RunIdentity, Saver
 from plugrl.server.auth import Gate
 from plugrl.server.batcher import Batcher
-from plugrl.server.connection import serve_env_client
+from plugrl.server.connection import EnvSocket, serve_env_client
 from plugrl.server.loop import Loop, StopReason
 from plugrl.server.monitor import MAX_COMMAND_BYTES, Monitor
 from plugrl.server.monitor import PATH as MONITOR_PATH
@@ -158,6 +158,7 @@ class Server:
                 config.host,
                 config.port,
                 process_request=self._process_request,
+                create_connection=EnvSocket,
                 ssl=_tls(config),
                 compression=None,
                 max_size=config.limits.max_message_bytes,
@@ -173,6 +174,7 @@ class Server:
             ) from error
 
     async def _handle(self, socket: ServerConnection) -> None:
+        assert isinstance(socket, EnvSocket)
         assert socket.request is not None
         self._num_connections += 1
         try:

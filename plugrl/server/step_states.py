@@ -65,6 +65,8 @@ class StepStates:
 
     def release(self, envs: NDArray[np.int64]) -> list[Released]:
         """Take from ``envs`` (m,) what they hold, grouped by inference; each row goes once."""
+        if not len(envs):
+            return []
         self._meet(envs)
         self._sequence[envs] += 1
         if self._latest is not None and same_indices(self._latest[0], envs):
