@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import secrets
 import socket
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -26,10 +25,9 @@ from plugrl.config.client import ClientConfig
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ALGORITHMS, ENVS, POLICIES
+from plugrl.server.auth import ENV_VARIABLE, Gate
 
 logger = logging.getLogger(__name__)
-
-KEY_VARIABLE = "PLUGRL_API_KEY"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +86,9 @@ def run(argv: Sequence[str], prog: str) -> int:
             *(f"--import={module}" for module in arguments.imports),
         ]
 
-    return asyncio.run(supervise(server_argv(names, arguments), client_argv, _key(arguments)))
+    return asyncio.run(
+        supervise(server_argv(names, arguments), client_argv, _key(arguments.server))
+    )
 
 
 def server_argv(names: Sequence[str], arguments: Any) -> list[str]:
@@ -120,9 +120,9 @@ def _port(config: ServerConfig) -> int:
     return config.port
 
 
-def _key(arguments: Any) -> dict[str, str]:
-    # A server beyond loopback would make a key that our clients don't know.
-    key = arguments.server.api_key
-    if key is None and arguments.server.auth and arguments.server.host != ServerConfig().host:
-        key = secrets.token_urlsafe(24)
-    return {} if key is None else {KEY_VARIABLE: key}
+def _key(config: ServerConfig) -> dict[str, str]:
+    # Made here and not by the server where one is needed, so that our clients know it.
+    gate = Gate(config)
+    if gate.made_key:
+        write(f"api key made for this run: {gate.key}")
+    return {} if gate.key is None else {ENV_VARIABLE: gate.key}

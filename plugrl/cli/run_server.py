@@ -52,8 +52,19 @@ def run(argv: Sequence[str], prog: str = PROG, *, on_listening: OnListening | No
     arguments = server_flags(names, prog).parse(flags)
     configure_logging(arguments.run.log_level)
     spec = to_spec(names, arguments)
-    build_run = _training().build_run
-    asyncio.run(build_run(spec).run(on_listening=on_listening))
+    training_run = _training().build_run(spec)
+
+    def opened(url: str) -> None:
+        if training_run.server.gate.made_key:
+            write(
+                "api key made for this run; clients connect with:\n"
+                f"  plugrl-run-env-client ENV --server-host {url} "
+                f"--api-key {training_run.server.gate.key}"
+            )
+        if on_listening is not None:
+            on_listening(url)
+
+    asyncio.run(training_run.run(on_listening=opened))
     return 0
 
 

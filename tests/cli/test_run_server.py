@@ -115,6 +115,19 @@ def test_without_the_server_packages_it_says_what_to_install(tmp_path):
 
 
 @pytest.mark.integration
+def test_a_key_that_had_to_be_made_is_written_with_the_clients_command(start):
+    server = start("run-server", *DUMMY, "--host", "0.0.0.0", "--port", "0")
+    found = server.wait_for(r"plugrl-run-env-client ENV --server-host ws://(\S+) --api-key (\S+)")
+    port, key = found[1].rpartition(":")[2], found[2]
+    arguments = ("run-env-client", "dummy-v1", "--server-port", port)
+    code, output = start(*arguments, "--api-key", "wrong").finish()
+    assert code == 2, output
+    code, output = start(*arguments, "--api-key", key).finish()
+    assert code == 0, output
+    assert server.finish()[0] == 0
+
+
+@pytest.mark.integration
 def test_a_server_and_a_client_meet_train_and_end_well(start, tmp_path):
     server = start("run-server", *DUMMY, "--port", "0", "--exp-name", "x")
     port = server.wait_for(r"listening on ws://127.0.0.1:(\d+)")[1]
@@ -122,7 +135,7 @@ def test_a_server_and_a_client_meet_train_and_end_well(start, tmp_path):
     assert client.finish()[0] == 0
     code, output = server.finish()
     assert code == 0
-    assert "step 64/64" in output
+    assert "step 64/64 (100%)" in output
     folder = tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x"
     assert sorted(p.name for p in folder.iterdir()) == ["32", "48", "64", "metrics.jsonl"]
 

@@ -205,7 +205,7 @@ def test_a_run_trains_saves_and_writes_metrics(spec, capsys):
     assert checkpoint.load_newest(run.run_dir).step == 64
     lines = metrics_of(run)
     assert [line["step"] for line in lines] == [0, 32, 64]
-    assert "step 32/64" in capsys.readouterr().out
+    assert "step 32/64 (50%)" in capsys.readouterr().out
 
 
 def test_a_run_goes_on_where_it_stopped_and_resume_is_injectable(spec, capsys):

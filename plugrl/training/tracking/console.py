@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import timedelta
 
-from rich.console import Console, Group
+from rich.columns import Columns
+from rich.console import Console
 from rich.panel import Panel
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from plugrl.training.tracking.sink import TrackedRun
@@ -59,25 +59,17 @@ class ConsoleSink:
         by_group: dict[str, list[str]] = defaultdict(list)
         for name in sorted(metrics):
             by_group[name.rpartition("/")[0]].append(name)
-        columns = Table.grid(padding=(0, 3))
-        columns.add_row(*(_group(group, names, metrics) for group, names in by_group.items()))
-        body = [columns] if self._run.total_steps is None else [self._bar(step), columns]
+        groups = [_group(group, names, metrics) for group, names in by_group.items()]
         return Panel(
-            Group(*body),
+            Columns(groups, padding=(0, 3)),
             title=f"[bold]{self._run.exp_name}[/] step {self._position(step)}",
             title_align="left",
             border_style="dim",
-            expand=False,
         )
-
-    def _bar(self, step: int) -> ProgressBar:
-        total = self._run.total_steps
-        assert total is not None
-        return ProgressBar(total=total, completed=min(step, total), width=60)
 
     def _position(self, step: int) -> str:
         total = self._run.total_steps
-        return f"{step:,}" if total is None else f"{step:,}/{total:,}"
+        return f"{step:,}" if total is None else f"{step:,}/{total:,} ({step / total:.0%})"
 
 
 def format_metric(name: str, value: float) -> str:
@@ -101,8 +93,8 @@ def _group(group: str, names: list[str], metrics: Mapping[str, float]) -> Table:
         pad_edge=False,
         padding=(0, 1),
     )
-    table.add_column(style="dim")
-    table.add_column(justify="right")
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
     for name in names:
         table.add_row(name.rpartition("/")[2], format_metric(name, metrics[name]))
     return table
