@@ -29,7 +29,9 @@ from plugrl.protocol.closing import FINISHED, SERVER_STOP, Closing
 API_KEY_VARIABLE = "PLUGRL_API_KEY"
 PONG_INTERVAL_S = 5.0
 """How often pings are answered while the caller is away; servers allow 20 s and more."""
-RECEIVE_BYTES = 2**18
+RECEIVE_BYTES = 2**16
+"""Most bytes to take from the socket at once; with more, each call costs a fresh mapping of memory,
+which takes ten times as long as the call."""
 BROKEN_BY_SERVER = Closing(1002, "")
 """The server broke the protocol."""
 BROKEN_BY_CLIENT = Closing(1011, "")

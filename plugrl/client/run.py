@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOG_FORMAT = "%(asctime)s %(levelname)s %(processName)s: %(message)s"
+LOG_TIME = "%H:%M:%S"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -139,7 +140,8 @@ class _Work:
 
     def __call__(self, index: int) -> int:
         """Do it as the whole of a fresh process; returns the exit code."""
-        logging.basicConfig(level=self.config.log_level.upper(), format=LOG_FORMAT)
+        logging.basicConfig(format=LOG_FORMAT, datefmt=LOG_TIME)
+        logging.getLogger("plugrl").setLevel(self.config.log_level.upper())
         return self.run(index)
 
     def run(self, index: int) -> int:

@@ -83,8 +83,12 @@ class GymnasiumVector(VectorEnv):
         """
         try:
             picture = self._envs[0].render()
-        except (gym.error.DependencyNotInstalled, NotImplementedError) as error:
-            raise UsageError(f"can't draw {self._envs[0]}: {error}") from error
+        except Exception as error:
+            # Renderers fail in many ways of their own: no display, no OpenGL, no pygame.
+            raise UsageError(
+                f"can't draw {self._envs[0]}: {type(error).__name__}: {error} (without a display, "
+                "MuJoCo wants MUJOCO_GL=egl or MUJOCO_GL=osmesa)"
+            ) from error
         if not isinstance(picture, np.ndarray):
             raise UsageError(
                 f"expected a picture from {self._envs[0]}, got {type(picture).__name__}; make it "
