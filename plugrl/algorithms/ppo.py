@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from plugrl.algorithms import losses
 from plugrl.algorithms.base import BaseAlgorithm, TrainState
@@ -171,10 +172,10 @@ class PPO(BaseAlgorithm[PPOConfig]):
             torch.from_numpy(advantages + values).float().to(device),
         )
 
-    def _scaled_rewards(self, rows: Rows) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _scaled_rewards(self, rows: Rows) -> NDArray[np.float64]:
         if not self.config.normalize_rewards:
             return rows.rewards
-        # continuous 8, 9: rewards over the deviation of the discounted return, then clipped
+        # continuous 8, continuous 9: over the deviation of the discounted return, then clipped
         done = rows.terminated | rows.truncated
         self._rewards.update(rows.streams, rows.sequence, rows.rewards, done)
         return self._rewards.scale(rows.rewards)

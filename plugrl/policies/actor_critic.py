@@ -97,7 +97,7 @@ class StateActorCritic(ActorCritic[StateConfigT]):
             Normalizer(self.obs_dim, clip=config.clip_obs) if config.normalize_obs else None
         )
         hidden, activation = config.hidden_sizes, config.activation
-        # core 2, 13; continuous 4: orthogonal weights; two networks that share nothing
+        # core 2, core 13, continuous 4: orthogonal weights; two networks that share nothing
         self.actor = MLP(
             (self.obs_dim, *hidden, num_outputs), activation=activation, output_gain=0.01
         )

@@ -31,7 +31,7 @@ class GaussianPolicy(StateActorCritic[GaussianConfig]):
         num_outputs = config.action_horizon * action_dim
         super().__init__(config, sizes, num_outputs=num_outputs, seed=seed)
         self.chunk_shape = (config.action_horizon, action_dim)  # (H, A)
-        # continuous 1, 2: normal actions, a state-independent log std
+        # continuous 1, continuous 2: normal actions, a state-independent log std
         self.log_std = nn.Parameter(torch.full((num_outputs,), config.log_std_init))
         self.to(config.device)
 

@@ -30,6 +30,7 @@ class Normalizer(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """(B, D) of any float -> (B, D) float32."""
+        # continuous 6, continuous 7: normalise, then clip
         scaled = (x - self.mean) * (self.var + _VARIANCE_EPS).rsqrt()
         return scaled.clamp_(-self._clip, self._clip).float()
 
