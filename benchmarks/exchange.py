@@ -184,7 +184,16 @@ def _rate(count: Any, clients: int, seconds: float) -> float:
 @contextlib.contextmanager
 def our_server() -> Iterator[OurServer]:
     command = [sys.executable, "-m", "plugrl.cli.run_server"]
-    command += "dummy-policy default dummy default --port 0 --exp-name exchange".split()
+    command += [
+        "dummy-policy",
+        "default",
+        "dummy",
+        "default",
+        "--port",
+        "0",
+        "--exp-name",
+        "exchange",
+    ]
     command += ["--algo.global-steps", str(10**12), "--algo.save-interval", str(10**9)]
     command += ["--overwrite", "--checkpoint-base-dir", "/tmp/plugrl-exchange-benchmark"]
     with subprocess.Popen(
