@@ -127,12 +127,12 @@ def table(results: dict[str, Any]) -> str:
 
 def plot(results: dict[str, Any]) -> Path:
     """One panel an env, one line a seed."""
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
 
-    figure, axes = pyplot.subplots(1, len(results), figsize=(4 * len(results), 3), squeeze=False)
+    figure, axes = plt.subplots(1, len(results), figsize=(4 * len(results), 3), squeeze=False)
     for axis, (env, result) in zip(axes[0], results.items(), strict=True):
         for seed, curve in result["curves"].items():
             axis.plot(*zip(*curve, strict=True), label=f"seed {seed}", linewidth=1)
