@@ -5,42 +5,27 @@ caller's own thread reads. A small thread answers pings while the caller is away
 """
 
 import contextlib
-import logging
-import os
 import socket
-import ssl
 import threading
 import time
 from collections import deque
 from typing import Self
 
-from websockets.client import ClientProtocol
-from websockets.exceptions import InvalidStatus, InvalidURI
 from websockets.frames import Frame, Opcode
-from websockets.http11 import Response
 from websockets.protocol import State
-from websockets.uri import WebSocketURI, parse_uri
 
+from plugrl.client.handshake import RECEIVE_BYTES, open_socket, server_uri, shake_hands
 from plugrl.client.interrupts import Interruptible, Uninterrupted
 from plugrl.config.client import ClientConfig
-from plugrl.errors import ConnectionLostError, ProtocolError, ServerStoppedError, UsageError
+from plugrl.errors import ConnectionLostError, ProtocolError, ServerStoppedError
 from plugrl.protocol.closing import FINISHED, SERVER_STOP, Closing
 
-API_KEY_VARIABLE = "PLUGRL_API_KEY"
 PONG_INTERVAL_S = 5.0
 """How often pings are answered while the caller is away; servers allow 20 s and more."""
-RECEIVE_BYTES = 2**16
-"""Most bytes to take from the socket at once; with more, each call costs a fresh mapping of memory,
-which takes ten times as long as the call."""
 BROKEN_BY_SERVER = Closing(1002, "")
 """The server broke the protocol."""
 BROKEN_BY_CLIENT = Closing(1011, "")
 """The env or the client failed."""
-
-_RETRIED_STATUSES = {408, 429, 500, 502, 503, 504}
-# Apart from websockets' own logger, whose debug lines hold every frame.
-_frame_log = logging.getLogger("plugrl.client.frames")
-_frame_log.setLevel(logging.WARNING)
 
 
 class Connection:
@@ -57,25 +42,22 @@ class Connection:
             ConnectionLostError: no server there, or not ready yet; try again later.
             UsageError: the URL is none, the key is refused, or that is no PlugRL server.
         """
-        self._uri = server_uri(config)
-        self.address = f"{self._uri.host}:{self._uri.port}"
+        uri = server_uri(config)
+        self.address = f"{uri.host}:{uri.port}"
         self._config = config
         self._messages: deque[bytes] = deque()
         self._fragments: list[bytes] = []
         self._text_frame_came = False
-        self._response: Response | None = None
-        self._ended = threading.Event()
-        self._lock = threading.Lock()
         self._sending = False
-        self._protocol = ClientProtocol(
-            self._uri, max_size=config.max_message_bytes, logger=_frame_log
-        )
-        self._socket = self._open_socket()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._socket = open_socket(uri, config)
         try:
-            self._shake_hands()
+            self._protocol = shake_hands(self._socket, uri, config)
         except BaseException:
             self._socket.close()
             raise
+        self._take_events()
         self._socket.settimeout(config.receive_timeout_s)
         threading.Thread(target=self._answer_pings, name="plugrl-pong", daemon=True).start()
 
@@ -137,61 +119,6 @@ class Connection:
             self._read_to_end()
             self._socket.close()
 
-    def _open_socket(self) -> socket.socket:
-        uri, timeout = self._uri, self._config.connect_timeout_s
-        context = _tls_context(self._config) if uri.secure else None
-        try:
-            sock = socket.create_connection((uri.host, uri.port), timeout=timeout)
-        except OSError as error:
-            raise ConnectionLostError(f"no server at {self.address}: {error}") from error
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if context is None:
-            return sock
-        try:
-            return context.wrap_socket(sock, server_hostname=uri.host)
-        except ssl.SSLCertVerificationError as error:
-            sock.close()
-            raise UsageError(
-                f"can't trust the certificate of {self.address}: {error.verify_message}; name the "
-                "file to trust with --tls-ca"
-            ) from error
-        except OSError as error:
-            sock.close()
-            raise ConnectionLostError(f"no TLS with {self.address}: {error}") from error
-
-    def _shake_hands(self) -> None:
-        request = self._protocol.connect()
-        key = self._config.api_key or os.environ.get(API_KEY_VARIABLE)
-        if key:
-            request.headers["Authorization"] = f"Api-Key {key}"
-        self._protocol.send_request(request)
-        try:
-            self._flush()
-            while self._protocol.state is State.CONNECTING and not self._protocol.handshake_exc:
-                self._read()
-        except OSError as error:
-            raise self._loss(str(error) or "the handshake took too long") from error
-        error_ = self._protocol.handshake_exc
-        if isinstance(error_, InvalidStatus):
-            raise self._refusal(error_.response)
-        if error_ is not None:
-            cause = error_.__cause__ or error_
-            raise ConnectionLostError(f"no WebSocket server at {self.address}: {cause}")
-
-    def _refusal(self, response: Response) -> Exception:
-        status = response.status_code
-        if status in {401, 403}:
-            return UsageError(
-                f"the server at {self.address} refused the key (HTTP {status}); pass the right one "
-                f"with --api-key, or set {API_KEY_VARIABLE}"
-            )
-        if status in _RETRIED_STATUSES:
-            return ConnectionLostError(f"{self.address} is not ready (HTTP {status})")
-        return UsageError(
-            f"expected a PlugRL server at {self.address}, got HTTP {status}; check --server-host "
-            "and --server-port"
-        )
-
     def _flush(self) -> None:
         self._sending = True
         data = self._protocol.data_to_send()
@@ -210,11 +137,14 @@ class Connection:
             self._protocol.receive_data(data)
         else:
             self._protocol.receive_eof()
+        self._take_events()
+        if self._protocol.writes:
+            self._flush()
+
+    def _take_events(self) -> None:
         for event in self._protocol.events_received():
             if isinstance(event, Frame):
                 self._take(event)
-        if self._protocol.writes:
-            self._flush()
 
     def _take(self, frame: Frame) -> None:
         if frame.opcode is Opcode.TEXT:
@@ -281,26 +211,3 @@ class Connection:
         finally:
             with contextlib.suppress(OSError):
                 self._socket.settimeout(self._config.receive_timeout_s)
-
-
-def server_uri(config: ClientConfig) -> WebSocketURI:
-    """Where the server is.
-
-    Raises:
-        UsageError: ``server_host`` is a malformed URL.
-    """
-    host = config.server_host
-    if "://" not in host:
-        bracketed = f"[{host}]" if ":" in host else host
-        host = f"ws://{bracketed}:{config.server_port}/"
-    try:
-        return parse_uri(host)
-    except InvalidURI as error:
-        raise UsageError(f"expected a host name or ws:// URL, got {host!r}: {error}") from error
-
-
-def _tls_context(config: ClientConfig) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=config.tls_ca)
-    except OSError as error:
-        raise UsageError(f"can't read certificates from {config.tls_ca}: {error}") from error

@@ -1,15 +1,12 @@
 import contextlib
-import socket
-import ssl
 import threading
-from pathlib import Path
 
 import pytest
 
 from plugrl.client import connection as connection_module
-from plugrl.client.connection import BROKEN_BY_SERVER, Connection, server_uri
+from plugrl.client.connection import BROKEN_BY_SERVER, Connection
 from plugrl.config.client import ClientConfig
-from plugrl.errors import ConnectionLostError, ProtocolError, ServerStoppedError, UsageError
+from plugrl.errors import ConnectionLostError, ProtocolError, ServerStoppedError
 
 
 async def echo(ws):
@@ -22,43 +19,6 @@ def connected(thread, **fields):
     config = ClientConfig(server_port=thread.port, **fields)
     with Connection(config) as connection:
         yield connection
-
-
-def closed_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
-
-
-@pytest.fixture
-def raw_server():
-    """A TCP server that answers each connection with fixed bytes, then waits for its end."""
-    listeners, threads = [], []
-
-    def start(answer):
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-
-        def run():
-            with contextlib.suppress(OSError):
-                conn, _ = listener.accept()
-                with conn:
-                    conn.recv(65536)
-                    conn.sendall(answer)
-                    if answer:
-                        conn.shutdown(socket.SHUT_WR)
-                    while conn.recv(65536):
-                        pass
-
-        threads.append(threading.Thread(target=run))
-        threads[-1].start()
-        return listener.getsockname()[1]
-
-    yield start
-    for listener in listeners:
-        listener.close()
-    for thread in threads:
-        thread.join()
 
 
 def test_messages_go_out_together_and_come_back_in_order(serving):
@@ -97,22 +57,6 @@ def test_an_error_of_the_client_is_told_by_another_code(serving):
     with pytest.raises(ZeroDivisionError), connected(thread):
         raise ZeroDivisionError
     assert thread.wait_for_closes()[0][0] == 1011
-
-
-def test_neither_compression_nor_a_key_is_offered_unless_there_is_one(serving, monkeypatch):
-    seen = []
-
-    async def handler(ws):
-        seen.append(dict(ws.request.headers.raw_items()))
-
-    monkeypatch.delenv("PLUGRL_API_KEY", raising=False)
-    thread = serving(handler, compression="deflate")
-    for fields, variable in (({}, ""), ({"api_key": "k1"}, "k2"), ({}, "k2")):
-        monkeypatch.setenv("PLUGRL_API_KEY", variable)
-        with connected(thread, **fields) as connection, pytest.raises(ConnectionLostError):
-            connection.receive()
-    assert [headers.get("Authorization") for headers in seen] == [None, "Api-Key k1", "Api-Key k2"]
-    assert not any("Sec-WebSocket-Extensions" in headers for headers in seen)
 
 
 def test_the_stop_of_the_server_is_told_from_other_closes(serving):
@@ -238,106 +182,3 @@ def test_a_message_that_came_while_the_caller_was_away_is_kept(serving, monkeypa
         assert connection.receive() == b"early"
         with pytest.raises(ServerStoppedError):
             connection.receive()
-
-
-def test_nobody_listening_is_a_lost_connection():
-    config = ClientConfig(server_port=closed_port())
-    with pytest.raises(ConnectionLostError, match=r"no server at 127.0.0.1:\d+: .*refused"):
-        Connection(config)
-
-
-def test_a_server_that_never_shakes_hands_is_given_up(raw_server):
-    config = ClientConfig(server_port=raw_server(b""), connect_timeout_s=0.1)
-    with pytest.raises(ConnectionLostError, match="timed out"):
-        Connection(config)
-
-
-def http(status, headers=""):
-    return f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n{headers}\r\n".encode()
-
-
-@pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_key_is_a_sentence_that_says_where_to_set_it(raw_server, status):
-    config = ClientConfig(server_port=raw_server(http(status)))
-    with pytest.raises(UsageError, match=rf"refused the key \(HTTP {status}\); .*--api-key"):
-        Connection(config)
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_server_that_is_not_ready_is_a_lost_connection(raw_server, status):
-    config = ClientConfig(server_port=raw_server(http(status)))
-    with pytest.raises(ConnectionLostError, match=rf"not ready \(HTTP {status}\)"):
-        Connection(config)
-
-
-def test_another_http_server_is_told_from_ours(raw_server):
-    config = ClientConfig(server_port=raw_server(http(404)))
-    with pytest.raises(UsageError, match=r"expected a PlugRL server at .*, got HTTP 404"):
-        Connection(config)
-
-
-def test_what_speaks_no_http_is_no_server(raw_server):
-    config = ClientConfig(server_port=raw_server(b"SSH-2.0-OpenSSH_9\r\n"))
-    with pytest.raises(ConnectionLostError, match="no WebSocket server at"):
-        Connection(config)
-
-
-@pytest.mark.parametrize(
-    ("host", "where"),
-    [
-        ("localhost", ("localhost", 8000, False)),
-        ("::1", ("::1", 8000, False)),
-        ("ws://far:9000", ("far", 9000, False)),
-        ("wss://far.example/", ("far.example", 443, True)),
-    ],
-)
-def test_the_host_is_a_name_an_address_or_a_url(host, where):
-    uri = server_uri(ClientConfig(server_host=host))
-    assert (uri.host, uri.port, uri.secure) == where
-
-
-def test_a_malformed_url_is_refused():
-    with pytest.raises(UsageError, match="expected a host name or ws:// URL, got 'http://x'"):
-        server_uri(ClientConfig(server_host="http://x"))
-
-
-# A key and a self-signed certificate for localhost, made for these tests, good for a hundred years:
-# openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500
-#     -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1
-CERTIFICATE = Path(__file__).with_name("localhost.pem")
-
-
-@pytest.fixture
-def server_tls():
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(CERTIFICATE)
-    return context
-
-
-def test_wss_works_with_a_certificate_that_is_trusted(serving, server_tls, monkeypatch):
-    monkeypatch.setattr(connection_module, "PONG_INTERVAL_S", 0.02)
-    thread = serving(echo, ssl=server_tls, max_size=None)
-    config = ClientConfig(server_host=f"wss://localhost:{thread.port}", tls_ca=CERTIFICATE)
-    with Connection(config) as connection:
-        connection.send(b"x" * 1_000_000)
-        assert len(connection.receive()) == 1_000_000
-    assert thread.wait_for_closes() == [(1000, "")]
-
-
-def test_a_certificate_that_is_not_trusted_is_refused_with_the_remedy(serving, server_tls):
-    thread = serving(echo, ssl=server_tls)
-    config = ClientConfig(server_host=f"wss://localhost:{thread.port}")
-    with pytest.raises(UsageError, match=r"can't trust the certificate .*--tls-ca"):
-        Connection(config)
-
-
-def test_a_server_without_tls_is_a_lost_connection(serving):
-    config = ClientConfig(server_host=f"wss://localhost:{serving(echo).port}")
-    with pytest.raises(ConnectionLostError, match="no TLS with localhost"):
-        Connection(config)
-
-
-def test_a_missing_file_of_certificates_is_named(tmp_path):
-    config = ClientConfig(server_host="wss://localhost:1", tls_ca=tmp_path / "none.pem")
-    with pytest.raises(UsageError, match=r"can't read certificates from .*none.pem"):
-        Connection(config)

@@ -1,0 +1,133 @@
+"""From a config to an open WebSocket: address, TLS, key, and what it means when that fails."""
+
+import logging
+import os
+import socket
+import ssl
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus, InvalidURI
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.uri import WebSocketURI, parse_uri
+
+from plugrl.config.client import ClientConfig
+from plugrl.errors import ConnectionLostError, PlugRLError, UsageError
+
+API_KEY_VARIABLE = "PLUGRL_API_KEY"
+RECEIVE_BYTES = 2**16
+"""Most bytes to take from the socket at once; with more, each call costs a fresh mapping of memory,
+which takes ten times as long as the call."""
+
+_RETRIED_STATUSES = {408, 429, 500, 502, 503, 504}
+# Apart from websockets' own logger, whose debug lines hold every frame.
+_frame_log = logging.getLogger("plugrl.client.frames")
+_frame_log.setLevel(logging.WARNING)
+
+
+def server_uri(config: ClientConfig) -> WebSocketURI:
+    """Where the server is.
+
+    Raises:
+        UsageError: ``server_host`` is a malformed URL.
+    """
+    host = config.server_host
+    if "://" not in host:
+        bracketed = f"[{host}]" if ":" in host else host
+        host = f"ws://{bracketed}:{config.server_port}/"
+    try:
+        return parse_uri(host)
+    except InvalidURI as error:
+        raise UsageError(f"expected a host name or ws:// URL, got {host!r}: {error}") from error
+
+
+def open_socket(uri: WebSocketURI, config: ClientConfig) -> socket.socket:
+    """Connect, with TLS for wss.
+
+    Raises:
+        ConnectionLostError: nobody there; try again later.
+        UsageError: the server's certificate is not trusted.
+    """
+    context = _tls_context(config) if uri.secure else None
+    try:
+        sock = socket.create_connection((uri.host, uri.port), timeout=config.connect_timeout_s)
+    except OSError as error:
+        raise ConnectionLostError(f"no server at {_address(uri)}: {error}") from error
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock if context is None else _secured(sock, context, uri)
+
+
+def shake_hands(sock: socket.socket, uri: WebSocketURI, config: ClientConfig) -> ClientProtocol:
+    """Ask for a WebSocket; frames that came with the answer wait in the protocol's events.
+
+    Raises:
+        ConnectionLostError: no answer, or not ready yet; try again later.
+        UsageError: the key is refused, or that is no PlugRL server.
+    """
+    protocol = ClientProtocol(uri, max_size=config.max_message_bytes, logger=_frame_log)
+    request = protocol.connect()
+    key = config.api_key or os.environ.get(API_KEY_VARIABLE)
+    if key:
+        request.headers["Authorization"] = f"Api-Key {key}"
+    protocol.send_request(request)
+    try:
+        sock.sendall(b"".join(protocol.data_to_send()))
+        while protocol.state is State.CONNECTING and protocol.handshake_exc is None:
+            if data := sock.recv(RECEIVE_BYTES):
+                protocol.receive_data(data)
+            else:
+                protocol.receive_eof()
+        # Pongs, where pings came along with the answer.
+        sock.sendall(b"".join(protocol.data_to_send()))
+    except OSError as error:
+        raise ConnectionLostError(f"no handshake with {_address(uri)}: {error}") from error
+    if protocol.handshake_exc is not None:
+        raise _refusal(protocol.handshake_exc, _address(uri))
+    return protocol
+
+
+def _secured(sock: socket.socket, context: ssl.SSLContext, uri: WebSocketURI) -> socket.socket:
+    try:
+        return context.wrap_socket(sock, server_hostname=uri.host)
+    except ssl.SSLCertVerificationError as error:
+        sock.close()
+        raise UsageError(
+            f"can't trust the certificate of {_address(uri)}: {error.verify_message}; name the "
+            "file to trust with --tls-ca"
+        ) from error
+    except OSError as error:
+        sock.close()
+        raise ConnectionLostError(f"no TLS with {_address(uri)}: {error}") from error
+
+
+def _tls_context(config: ClientConfig) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=config.tls_ca)
+    except OSError as error:
+        raise UsageError(f"can't read certificates from {config.tls_ca}: {error}") from error
+
+
+def _refusal(error: Exception, address: str) -> PlugRLError:
+    if isinstance(error, InvalidStatus):
+        return _refusal_by_status(error.response, address)
+    cause = error.__cause__ or error
+    return ConnectionLostError(f"no WebSocket server at {address}: {cause}")
+
+
+def _refusal_by_status(response: Response, address: str) -> PlugRLError:
+    status = response.status_code
+    if status in {401, 403}:
+        return UsageError(
+            f"the server at {address} refused the key (HTTP {status}); pass the right one with "
+            f"--api-key, or set {API_KEY_VARIABLE}"
+        )
+    if status in _RETRIED_STATUSES:
+        return ConnectionLostError(f"{address} is not ready (HTTP {status})")
+    return UsageError(
+        f"expected a PlugRL server at {address}, got HTTP {status}; check --server-host and "
+        "--server-port"
+    )
+
+
+def _address(uri: WebSocketURI) -> str:
+    return f"{uri.host}:{uri.port}"
