@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from plugrl.protocol import wire
 from plugrl.protocol.fields import as_int64, refuse_not_finite
 from plugrl.protocol.messages import Action, Array, Feedback, Infer, Info, Message, Observation
+from plugrl.protocol.ndarrays import are_bools
 
 MAX_FORMS = 64
 """Forms that one connection may have us remember; the oldest goes first."""
@@ -65,10 +66,11 @@ class Form:
 
     def message(self, frame: bytes) -> Message | None:
         """The message in a frame of this form; None where only a full check can tell."""
-        arrays = {
-            path: np.ndarray(shape, dtype, frame, start)
-            for path, start, _, dtype, shape in self.slots
-        }
+        arrays = {}
+        for path, start, stop, dtype, shape in self.slots:
+            if dtype.kind == "b" and not are_bools(frame[start:stop]):
+                return None
+            arrays[path] = np.ndarray(shape, dtype, frame, start)
         return _REFILL[type(self.example)](self.example, arrays)
 
 
@@ -103,7 +105,9 @@ class Decoder:
         """The same array for the same indices, so that comparing two is comparing identities."""
         if len(self._vectors) >= MAX_FORMS:
             self._vectors.clear()
-        return self._vectors.setdefault(env_indices.tobytes(), env_indices)
+        key = env_indices.tobytes()
+        # Of bytes of its own: the one that came may be a view of its whole frame.
+        return self._vectors.setdefault(key, np.frombuffer(key, np.int64))
 
     def _remember(self, frame: bytes, message: Message) -> None:
         form = form_of(frame, message)

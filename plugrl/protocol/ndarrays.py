@@ -81,12 +81,19 @@ def array_view(data: Any, typestr: Any, shape: Any) -> NDArray[Any]:
         )
     if typestr[1] == "U":
         _check_code_points(typestr, data)
+    if typestr[1] == "b" and not are_bools(data):
+        data = (np.frombuffer(data, np.uint8) != 0).tobytes()
     try:
         if not layout.dtype.itemsize:
             return np.broadcast_to(np.array(""), layout.shape)
         return np.ndarray(layout.shape, layout.dtype, data)
     except ValueError as error:
         raise CodecError(f"expected a shape that NumPy can hold, got one where {error}") from None
+
+
+def are_bools(data: bytes | memoryview) -> bool:
+    """Whether all bytes are 0 or 1, the only bools that NumPy promises to read right."""
+    return not bytes(data).translate(None, b"\0\1")
 
 
 def scalar_to_map(scalar: np.generic) -> dict[bytes, Any]:

@@ -4,7 +4,7 @@ import copy
 import gc
 import random
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgpack
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from plugrl.errors import CodecError, ProtocolError
 from plugrl.protocol import codec, cutting, wire
+from plugrl.protocol.forms import Decoder
 from plugrl.protocol.messages import (
     REUSE_FEEDBACK_OBS,
     Action,
@@ -180,22 +181,29 @@ def test_mutated_messages_only_ever_raise_a_protocol_error() -> None:
     assert 0 < sum(_survive(frame) for frame in _frames(2_000, seed=1)) < 8_000
 
 
-def _outcome(frame: bytes) -> str:
+def _outcome(decode: Callable[[bytes], Any], frame: bytes) -> str:
     try:
-        return repr(codec.unpack(frame))
-    except CodecError as error:
+        return repr(decode(frame))
+    except ProtocolError as error:
         return str(error)
+
+
+def test_a_connection_that_knows_many_forms_decodes_as_a_fresh_one() -> None:
+    decoder = Decoder()
+    for frame in _frames(3_000, seed=5):
+        assert _outcome(decoder.decode, frame) == _outcome(wire.decode, frame)
+        decoder.decode(SEEDS[len(frame) % len(SEEDS)])
 
 
 def test_frames_are_decoded_alike_with_and_without_copies(monkeypatch: pytest.MonkeyPatch) -> None:
     frames = [*_frames(2_000, seed=4), *SEEDS]
-    with_copies = [_outcome(frame) for frame in frames]
+    with_copies = [_outcome(codec.unpack, frame) for frame in frames]
     monkeypatch.setattr(codec, "MIN_CUT_BYTES", 0)
     # Longer than the keys of an array, which would be cut out too.
     for min_bin_bytes in (12, 16, 24):
         monkeypatch.setattr(cutting, "MIN_BIN_BYTES", min_bin_bytes)
         assert all(cutting.cut_large_binaries(memoryview(frame)) for frame in SEEDS[1:3])
-        assert [_outcome(frame) for frame in frames] == with_copies
+        assert [_outcome(codec.unpack, frame) for frame in frames] == with_copies
 
 
 @settings(max_examples=200)

@@ -131,6 +131,14 @@ def test_text_outside_unicode_is_refused(code_point: int, order: Any) -> None:
         codec.unpack(_claim(dtype={"little": "<U1", "big": ">U1"}[order], data=data))
 
 
+@pytest.mark.parametrize("num_bytes", [4, 2**19])
+def test_any_byte_but_zero_is_true(num_bytes: int) -> None:
+    data = b"\x00\x01\x02\xff" * (num_bytes // 4)
+    array = codec.unpack(_claim(dtype="|b1", data=data, shape=[num_bytes]))
+    assert array.tobytes() == b"\x00\x01\x01\x01" * (num_bytes // 4)
+    assert not array.flags.writeable
+
+
 @pytest.mark.parametrize(
     "array",
     [
