@@ -1,7 +1,13 @@
 import pytest
 
+from plugrl.algorithms.ppo import PPO
 from plugrl.cli import evaluate
+from plugrl.config.base import EnvSizes
+from plugrl.config.gaussian import GaussianConfig
+from plugrl.config.ppo import PPOConfig
 from plugrl.errors import CheckpointNotFoundError, UsageError
+from plugrl.policies.gaussian import GaussianPolicy
+from plugrl.training.checkpoint import Origin, plain_config, save
 from plugrl.training.step_folder import write_step
 
 
@@ -20,15 +26,24 @@ def test_the_step_folder_comes_first():
 
 @pytest.mark.integration
 def test_a_checkpoint_is_measured_with_the_architecture_it_was_saved_with(start, tmp_path):
-    names = ("gaussian-policy", "default", "ppo", "debug", "--env", "pendulum", "--exp-name", "x")
+    policy, algorithm = GaussianConfig(hidden_sizes=(8,)), PPOConfig()
+    sizes = EnvSizes(obs_dim=3, action_dim=1)
+    origin = Origin(
+        policy="gaussian-policy",
+        policy_variant="default",
+        policy_config=plain_config(policy),
+        algorithm="ppo",
+        algorithm_variant="default",
+        algorithm_config=plain_config(algorithm),
+        sizes=sizes,
+    )
+    state = PPO(algorithm, GaussianPolicy(policy, sizes)).state()
+    step_dir = save(tmp_path / "saved", origin, state, {}).path
     code, output = start(
-        "launch", *names, "--algo.global-steps", "128", "--policy.hidden-sizes", "8", "--port", "0"
-    ).finish()
-    assert code == 0, output
-    step_dir = "checkpoints/ppo/gaussian-policy/x/128"
-    code, output = start(
-        *("eval", step_dir, "--env", "pendulum", "--algo.num-episodes", "2", "--port", "0"),
-        *("--max-episode-steps", "20", "--num-envs", "2"),
+        *("eval", str(step_dir), "--env", "pendulum", "--algo.num-episodes", "2", "--port", "0"),
+        *("--max-episode-steps", "20", "--num-envs", "2", "--exp-name", "x"),
     ).finish()
     assert code == 0, output
     assert "over episodes 2" in output
+    folder = tmp_path / "checkpoints" / "eval" / "gaussian-policy" / "x"
+    assert [p.name for p in folder.iterdir()] == ["metrics.jsonl"]

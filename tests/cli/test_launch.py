@@ -61,14 +61,6 @@ def test_a_launch_trains_to_the_end_and_leaves_no_process(start, tmp_path):
 
 
 @pytest.mark.integration
-def test_the_code_of_a_server_that_refuses_is_passed_on(start, tmp_path):
-    code, output = start(*DUMMY, "--policy.device", "nowhere").finish()
-    assert code == 2
-    assert "at --policy.device" in output
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.integration
 def test_a_signal_to_the_launcher_saves_and_exits_with_0(start, tmp_path):
     run = start(*ENDLESS, "--exp-name", "x")
     run.wait_for(r"step \d")

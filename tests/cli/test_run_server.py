@@ -9,6 +9,7 @@ from websockets.sync.client import connect
 
 from plugrl.cli import run_server
 from plugrl.cli.entry import run_guarded
+from plugrl.training.step_folder import valid_steps
 
 DUMMY = ("dummy-policy", "default", "dummy", "debug")
 PPO = ("gaussian-policy", "default", "ppo", "debug")
@@ -137,7 +138,8 @@ def test_a_server_and_a_client_meet_train_and_end_well(start, tmp_path):
     assert code == 0
     assert "step 64/64 (100%)" in output
     folder = tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x"
-    assert sorted(p.name for p in folder.iterdir()) == ["32", "48", "64", "metrics.jsonl"]
+    assert 64 in valid_steps(folder)
+    assert (folder / "metrics.jsonl").exists()
 
 
 @pytest.mark.integration
