@@ -203,7 +203,8 @@ class Connection:
     def _read_what_is_there(self) -> None:
         try:
             self._socket.settimeout(0)
-            while self._protocol.state is State.OPEN:
+            # One message at most is due; a server that sends more is held back by TCP.
+            while self._protocol.state is State.OPEN and len(self._messages) <= 1:
                 self._read()
         except OSError:
             # Nothing more to read now; or an error, which the caller's next call meets too.

@@ -37,8 +37,11 @@ class GymnasiumVector(VectorEnv):
             max_episode_steps: truncate episodes after as many steps; None leaves that to the envs.
 
         Raises:
+            UsageError: something else than Gymnasium envs, or one that resets by itself.
             IncompatibleError: a space that has no form on the wire.
         """
+        for env in envs:
+            _require_plain_env(env)
         self.num_envs = len(envs)
         self._envs = list(envs)
         self._layout = ObservationLayout(envs[0].observation_space)
@@ -117,6 +120,21 @@ class GymnasiumEnv(GymnasiumVector):
             action_bounds=config.action_bounds,
             max_episode_steps=config.max_episode_steps or _registered_limit(envs[0]),
         )
+
+
+def _require_plain_env(env: Any) -> None:
+    if not isinstance(env, gym.Env):
+        raise UsageError(
+            f"expected a gymnasium.Env, got {type(env).__name__}; of a gymnasium vector env, pass "
+            "the single envs as a list (it resets inside its own step)"
+        )
+    layer: Any = env
+    while isinstance(layer, gym.Wrapper):
+        if isinstance(layer, gym.wrappers.Autoreset):
+            raise UsageError(
+                f"expected an env without autoreset, got {env}; leave that wrapper out"
+            )
+        layer = layer.env
 
 
 def _make(config: GymnasiumEnvConfig) -> AnyEnv:

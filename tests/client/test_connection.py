@@ -182,3 +182,20 @@ def test_a_message_that_came_while_the_caller_was_away_is_kept(serving, monkeypa
         assert connection.receive() == b"early"
         with pytest.raises(ServerStoppedError):
             connection.receive()
+
+
+def test_a_flood_while_the_caller_is_away_is_neither_lost_nor_taken_in(serving, monkeypatch):
+    monkeypatch.setattr(connection_module, "PONG_INTERVAL_S", 0.02)
+    flowing = threading.Event()
+
+    async def handler(ws):
+        for number in range(400):
+            await ws.send(number.to_bytes(4, "big") + b"x" * 100_000)
+            flowing.set()
+        await ws.wait_closed()
+
+    with connected(serving(handler)) as connection:
+        assert flowing.wait(10)
+        for number in range(400):
+            assert connection.receive()[:4] == number.to_bytes(4, "big")
+            assert len(connection._messages) <= 2

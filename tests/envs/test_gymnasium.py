@@ -171,6 +171,13 @@ def test_ready_made_envs_keep_their_own_limit_and_are_closed():
     assert all(env.closed for env in envs)
 
 
+def test_envs_that_reset_inside_their_own_step_are_refused():
+    with pytest.raises(UsageError, match=r"expected a gymnasium.Env, got SyncVectorEnv; .* a list"):
+        GymnasiumVector([gym.make_vec("CartPole-v1", vectorization_mode="sync")])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="expected an env without autoreset"):
+        GymnasiumVector([gym.wrappers.FlattenObservation(gym.wrappers.Autoreset(Scripted()))])
+
+
 def test_success_is_read_from_the_info_of_the_env():
     vector = GymnasiumVector([Scripted(success_at=2)])
     vector.reset(np.array([0]), None)
