@@ -150,7 +150,8 @@ async def running(
     )
     listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(server.run(handle_signals=False, on_listening=listening.set_result))
-    await asyncio.wait({task, listening}, return_when=asyncio.FIRST_COMPLETED)
+    both: set[asyncio.Future[Any]] = {task, listening}
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     if task.done():
         task.result()
     try:
@@ -173,10 +174,10 @@ async def client(url: str, **options: Any) -> AsyncIterator[Client]:
         yield peer
 
 
-async def until(condition: Callable[[], bool], timeout: float = 5.0) -> None:
+async def until(condition: Callable[[], bool]) -> None:
     """Let the event loop run until ``condition`` holds."""
-    async with asyncio.timeout(timeout):
-        while not condition():
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - what is waited for offers no event
             await asyncio.sleep(0.002)
 
 

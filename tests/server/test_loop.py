@@ -122,7 +122,7 @@ async def test_rows_beyond_a_full_buffer_are_discarded():
 async def test_an_off_policy_algorithm_gets_every_frame_with_step_state():
     algorithm = Scripted(fake_learn_freq=1)
     algorithm.on_policy = False  # type: ignore[misc]
-    algorithm.feedback = lambda frames: len(frames)  # type: ignore[method-assign]
+    algorithm.feedback = len  # type: ignore[method-assign, assignment]
     loop = loop_of(algorithm)
     worker = LocalWorker(loop)
     task = asyncio.create_task(loop.run())

@@ -6,6 +6,7 @@ import json
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
+from websockets.typing import Origin
 
 from plugrl.server.loop import StopReason
 from tests.server.conftest import Running, Scripted, client, running, until
@@ -90,7 +91,7 @@ async def test_an_unknown_command_is_answered_with_the_known_ones(command):
 async def test_a_page_of_another_site_is_refused():
     async with running(Scripted()) as up:
         with pytest.raises(InvalidStatus, match="403"):
-            async with connect(f"{up.url}/monitor", origin="https://evil.example"):
+            async with connect(f"{up.url}/monitor", origin=Origin("https://evil.example")):
                 pass
 
 

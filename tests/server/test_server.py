@@ -124,20 +124,18 @@ async def test_a_message_out_of_turn_is_refused_while_the_others_are_waited_for(
 
 
 async def test_a_client_that_never_infers_is_waited_for_no_longer_than_the_limit(caplog):
-    async with running(Scripted(), limits=LIMITS) as up:
-        async with client(up.url), client(up.url) as good:
-            await good.exchange([0])
-            await good.exchange([0])
+    async with running(Scripted(), limits=LIMITS) as up, client(up.url), client(up.url) as good:
+        await good.exchange([0])
+        await good.exchange([0])
     assert "no longer waiting for it" in caplog.text
 
 
 async def test_a_client_that_vanishes_without_a_close_is_waited_for_no_longer():
-    async with running(Scripted()) as up, client(up.url) as good:
-        async with client(up.url) as gone:
-            await until(lambda: len(up.server.loop.batcher.workers) == 2)
-            await good.infer([0])
-            gone.socket.transport.abort()
-            await good.action()
+    async with running(Scripted()) as up, client(up.url) as good, client(up.url) as gone:
+        await until(lambda: len(up.server.loop.batcher.workers) == 2)
+        await good.infer([0])
+        gone.socket.transport.abort()
+        await good.action()
 
 
 async def test_a_client_killed_in_mid_message_leaves_no_trace():
@@ -288,11 +286,11 @@ async def test_more_connections_than_the_limit_are_refused():
 
 
 async def test_a_message_beyond_the_limit_closes_its_connection():
-    async with running(Scripted(), limits=LimitsConfig(max_message_bytes=1000)) as up:
-        async with client(up.url) as peer:
-            await peer.socket.send(bytes(1001))
-            code, _ = await peer.closing()
-            assert code == 1009
+    limits = LimitsConfig(max_message_bytes=1000)
+    async with running(Scripted(), limits=limits) as up, client(up.url) as peer:
+        await peer.socket.send(bytes(1001))
+        code, _ = await peer.closing()
+        assert code == 1009
 
 
 def _certificate(folder: Path) -> tuple[Path, Path]:
@@ -300,9 +298,11 @@ def _certificate(folder: Path) -> tuple[Path, Path]:
 
     cert, key = folder / "cert.pem", folder / "key.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-        + ["-nodes", "-days", "1", "-subj", "/CN=localhost"]
-        + ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)],
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
+            *("-nodes", "-days", "1", "-subj", "/CN=localhost"),
+            *("-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)),
+        ],
         check=True,
         capture_output=True,
     )
