@@ -49,12 +49,15 @@ class ModelTurn:
         future: asyncio.Future[Any] = loop.create_future()
 
         def call() -> None:
+            result: Any = None
+            error: BaseException | None = None
             try:
                 result = function(*args, **kwargs)
-            except BaseException as error:  # noqa: BLE001 - handed to the awaiting task
-                loop.call_soon_threadsafe(_settle, future, None, error)
-            else:
-                loop.call_soon_threadsafe(_settle, future, result, None)
+            except BaseException as raised:  # noqa: BLE001 - handed to the awaiting task
+                error = raised
+            # Nobody is left to be told where a learn was given up and the loop has ended.
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_settle, future, result, error)
 
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="model", daemon=True)
