@@ -56,8 +56,9 @@ def stop_on_signals() -> Iterator[None]:
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
-        # A parent's SIGTERM may follow the terminal's SIGINT.
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        # A parent's SIGTERM may follow the terminal's SIGINT. Not SIG_IGN: Python would complain
+        # of one that is here already.
+        signal.signal(signal.SIGTERM, _take_no_notice)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         request = StopRequestedError(f"received {signal.Signals(number).name}")
         if not Uninterrupted.active:
@@ -70,6 +71,10 @@ def stop_on_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _take_no_notice(number: int, frame: FrameType | None) -> None:
+    """Handle a signal by doing nothing."""
 
 
 def _raise_pending(cause: BaseException | None) -> None:

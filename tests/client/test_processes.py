@@ -1,6 +1,7 @@
 """Real processes against a real server; a parent of its own where signals are sent."""
 
 import collections
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
+from plugrl.client.processes import STOP_GRACE_S
 from plugrl.client.run import run_processes
 from plugrl.config.dummy import DummyEnvConfig
 from plugrl.config.gymnasium import GymnasiumEnvConfig
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.integration
 
 PARENT = """
 import sys
+from plugrl.client.processes import STOP_GRACE_S
 from plugrl.client.run import run_processes
 from plugrl.config.client import ClientConfig
 from plugrl.config.dummy import DummyEnvConfig
@@ -40,7 +43,9 @@ class Crowd:
         self.all_came = threading.Event()
         self.server = policy_server(act=self._act)
         program = PARENT.format(port=self.server.port, num_procs=num_procs)
-        self.parent = psutil.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE)
+        self.parent = psutil.Popen(
+            [sys.executable, "-c", program], stderr=subprocess.PIPE, start_new_session=True
+        )
         assert self.all_came.wait(30)
         self.workers = [
             child
@@ -91,6 +96,15 @@ def test_a_signal_to_the_parent_ends_all_with_a_closing_handshake(crowd, number)
     assert clients.left_behind() == []
 
 
+def test_ctrl_c_which_reaches_all_at_once_ends_them_the_same_way(crowd):
+    clients = crowd()
+    os.killpg(clients.parent.pid, signal.SIGINT)
+    assert clients.wait() == 0
+    assert clients.server.thread.wait_for_closes(2) == [(1000, "")] * 2
+    assert clients.left_behind() == []
+    assert "Traceback" not in clients.stderr
+
+
 def test_a_signal_to_a_single_client_ends_it_with_a_closing_handshake(crowd):
     clients = crowd(num_procs=1)
     clients.parent.send_signal(signal.SIGTERM)
@@ -103,7 +117,7 @@ def test_a_worker_that_dies_is_seen_at_once_and_the_others_are_stopped(crowd):
     started = time.monotonic()
     clients.workers[0].kill()
     assert clients.wait() == 1
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < STOP_GRACE_S
     assert "ended with SIGKILL, stopping the others" in clients.stderr
     codes = collections.Counter(code for code, _ in clients.server.thread.wait_for_closes(2))
     assert codes == {1000: 1, 1006: 1}
