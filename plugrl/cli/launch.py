@@ -11,10 +11,10 @@ from typing import Any
 from plugrl.cli.entry import configure_logging, write
 from plugrl.cli.flags import to_flags
 from plugrl.cli.parsing import (
-    env_variant,
     load_named_plugins,
     peek,
     require_names,
+    split_env_name,
     take_names,
     wants_help,
 )
@@ -61,7 +61,8 @@ def run(argv: Sequence[str], prog: str) -> int:
     require_names(names, NAMES, f"see '{prog} --help' for what there is")
     if not env_names:
         raise UsageError(f"expected --env NAME, one of {', '.join(ENVS.uids())}")
-    env_uid, env_default = env_variant(env_names[-1])
+    env_uid, variant = split_env_name(env_names[-1])
+    env_default = ENVS.variant(env_uid, variant)
     arguments = (
         server_flags(names, prog)
         .add_config("clients", LocalClients(), prefix="")
@@ -71,24 +72,18 @@ def run(argv: Sequence[str], prog: str) -> int:
     )
     configure_logging(arguments.run.log_level)
     env = with_step_limit(env_uid, arguments.env, arguments.max_episode_steps)
-    clients = ClientConfig(
-        **asdict(arguments.clients),
-        seed=arguments.run.seed,
-        log_level=arguments.run.log_level,
-        tls_ca=arguments.server.tls_cert,
-    )
+    clients = _client_config(arguments)
 
     def client_argv(url: str) -> list[str]:
         config = replace(clients, server_host=url)
         return [
-            *(env_uid, *to_flags(config, ClientConfig())),
-            *to_flags(env, ENVS.variant(env_uid, "default"), prefix="env."),
+            *(env_uid, variant, *to_flags(config, ClientConfig())),
+            *to_flags(env, env_default, prefix="env."),
             *(f"--import={module}" for module in arguments.imports),
         ]
 
-    return asyncio.run(
-        supervise(server_argv(names, arguments), client_argv, _key(arguments.server))
-    )
+    variables = _key(arguments.server)
+    return asyncio.run(supervise(server_argv(names, arguments), client_argv, variables))
 
 
 def server_argv(names: Sequence[str], arguments: Any) -> list[str]:
@@ -104,6 +99,15 @@ def server_argv(names: Sequence[str], arguments: Any) -> list[str]:
         f"--env={arguments.env_name}",
         *(f"--import={module}" for module in arguments.imports),
     ]
+
+
+def _client_config(arguments: Any) -> ClientConfig:
+    return ClientConfig(
+        **asdict(arguments.clients),
+        seed=arguments.run.seed,
+        log_level=arguments.run.log_level,
+        tls_ca=arguments.server.tls_cert,
+    )
 
 
 def _port(config: ServerConfig) -> int:

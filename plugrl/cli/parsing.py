@@ -10,7 +10,7 @@ import tyro
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
 from plugrl.errors import UsageError
-from plugrl.registry import ENVS, Registry, load_plugins
+from plugrl.registry import Registry, load_plugins
 
 # What opens each command's flags, beside the groups of its configs.
 ENV_FLAG = Annotated[
@@ -116,14 +116,10 @@ def peek(argv: Sequence[str], flag: str) -> list[str]:
     return [value for value in values if value is not None]
 
 
-def env_variant(name: str) -> tuple[str, Any]:
-    """The uid and the config that ``NAME`` or ``NAME:VARIANT`` means.
-
-    Raises:
-        UnknownNameError: there is no such env or variant.
-    """
+def split_env_name(name: str) -> tuple[str, str]:
+    """The uid and the variant that ``NAME`` or ``NAME:VARIANT`` means."""
     uid, _, variant = name.partition(":")
-    return uid, ENVS.variant(uid, variant or "default")
+    return uid, variant or "default"
 
 
 _REGISTRY = ConstructorRegistry()

@@ -10,15 +10,15 @@ from plugrl.cli.parsing import (
     ENV_FLAG,
     IMPORT_FLAG,
     Flags,
-    env_variant,
     load_named_plugins,
     require_names,
+    split_env_name,
     take_names,
     wants_help,
 )
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import UsageError
-from plugrl.registry import ALGORITHMS, POLICIES
+from plugrl.registry import ALGORITHMS, ENVS, POLICIES
 from plugrl.training.spec import RunSpec
 
 NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
@@ -100,7 +100,7 @@ def to_spec(names: Sequence[str], arguments: Any) -> RunSpec:
     policy, policy_variant, algorithm, algorithm_variant = names
     sizes = None
     if arguments.env_name is not None:
-        sizes = env_variant(arguments.env_name)[1].sizes()
+        sizes = ENVS.variant(*split_env_name(arguments.env_name)).sizes()
     return RunSpec(
         policy=policy,
         policy_variant=policy_variant,

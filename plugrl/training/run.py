@@ -5,7 +5,6 @@ or a folder is made.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -32,14 +31,13 @@ from plugrl.training.checkpoint import (
 from plugrl.training.device import require_device
 from plugrl.training.learner import InProcessLearner
 from plugrl.training.pace import Pace
+from plugrl.training.restore import restore, starting_point
 from plugrl.training.run_folder import RunFolder
 from plugrl.training.seeding import seed_everything
 from plugrl.training.spec import RunSpec
 from plugrl.training.tracking.assembly import start_tracking
 from plugrl.training.tracking.sink import TrackedRun
 from plugrl.training.tracking.tracker import Tracker
-
-logger = logging.getLogger(__name__)
 
 OnListening = Callable[[str], None]
 """Called once with the server's URL."""
@@ -63,12 +61,12 @@ def build_run(
     require_device(spec.policy_config.device, num_threads=spec.run.num_threads)
     folder = RunFolder(spec.run, algorithm=spec.algorithm, policy=spec.policy)
     try:
-        start = _starting_point(spec, folder.path, resume)
+        start = starting_point(spec, folder.path, resume)
         origin = _origin(spec, start)
         seed_everything(spec.run.seed)
         algorithm = _build_algorithm(spec, origin.sizes)
         if start is not None:
-            _restore(algorithm, start, origin, how=_restore_mode(spec))
+            restore(spec, algorithm, start, origin)
     except BaseException:
         folder.close()
         raise
@@ -192,20 +190,6 @@ class TrainingRun:
         )
 
 
-def _starting_point(spec: RunSpec, exp_dir: Path, resume: Resume) -> LoadedCheckpoint | None:
-    if spec.run.resume:
-        return resume(exp_dir)
-    path: Path | None = getattr(spec.algorithm_config, "policy_checkpoint_path", None)
-    return None if path is None else checkpoint.load(path)
-
-
-def _restore_mode(spec: RunSpec) -> str:
-    if spec.run.resume:
-        return "resume"
-    # An algorithm without the choice, such as an evaluation, wants the weights alone.
-    return str(getattr(spec.algorithm_config, "restore", "model"))
-
-
 def _origin(spec: RunSpec, start: LoadedCheckpoint | None) -> Origin:
     found = None if start is None else start.origin.sizes
     return Origin(
@@ -239,16 +223,3 @@ def _build_algorithm(spec: RunSpec, sizes: EnvSizes | None) -> BaseAlgorithm[Any
         spec.algorithm_config, policy, seed=spec.run.seed + 1
     )
     return algorithm
-
-
-def _restore(
-    algorithm: BaseAlgorithm[Any], start: LoadedCheckpoint, origin: Origin, *, how: str
-) -> None:
-    checkpoint.require_same_origin(start, origin, how)
-    if how in ("resume", "all"):
-        algorithm.load_state(start.state)
-    else:
-        algorithm.load_model(
-            start.state.model, without="critic." if how == "except-critic" else None
-        )
-    logger.info("restored %s of %s (step %d)", how, start.path, start.step)

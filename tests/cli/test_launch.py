@@ -1,13 +1,15 @@
 import os
+import random
 import signal
 import socket
+import time
 
 import psutil
 import pytest
 
 from plugrl.cli import launch
 from plugrl.cli.entry import run_guarded
-from plugrl.training.step_folder import valid_steps
+from plugrl.training.step_folder import step_dirs, valid_steps
 
 DUMMY = ("launch", "dummy-policy", "default", "dummy", "debug", "--env", "dummy-v1:state")
 ENDLESS = (*DUMMY, "--algo.global-steps", "1e9", "--algo.fake-learn-freq", "1e3", "--port", "0")
@@ -90,3 +92,30 @@ def test_whoever_is_killed_all_of_them_end(start, victim, code):
     _, alive = psutil.wait_procs(family, timeout=20)
     assert alive == []
     assert run.family() == []
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+@pytest.mark.timeout(900)
+def test_a_server_killed_at_any_moment_resumes_from_a_whole_checkpoint(start, tmp_path):
+    moments = random.Random(0)
+    folder = tmp_path / "checkpoints" / "ppo" / "gaussian-policy" / "x"
+    arguments = (
+        *("launch", "gaussian-policy", "default", "ppo", "debug", "--env", "pendulum"),
+        *("--algo.global-steps", "1e9", "--port", "0", "--exp-name", "x", "--num-envs", "2"),
+    )
+    newest = 0
+    for attempt in range(30):
+        run = start(*arguments, *(("--resume",) if attempt else ()))
+        for _ in range(moments.randint(1, 4)):
+            run.wait_for(r"step \d")
+        (server,) = run.family("run-server")
+        # What varies is the moment, within a learn, a save or a rollout.
+        time.sleep(moments.uniform(0, 0.3))
+        server.kill()
+        code, output = run.finish()
+        assert code == 128 + signal.SIGKILL, output
+        assert "damaged" not in output
+        assert [int(p.name) for p in step_dirs(folder)] == valid_steps(folder)
+        assert valid_steps(folder)[-1] >= newest
+        newest = valid_steps(folder)[-1]

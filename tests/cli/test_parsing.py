@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from plugrl.cli.parsing import Flags, env_variant, peek, take_names
-from plugrl.errors import UnknownNameError
+from plugrl.cli.parsing import Flags, peek, split_env_name, take_names
 from plugrl.registry import POLICIES
 
 NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
@@ -100,8 +99,5 @@ def test_a_flag_can_be_looked_at_before_the_rest_is_parsed():
 
 
 def test_an_env_is_named_with_or_without_its_variant():
-    assert env_variant("dummy-v1")[1].num_images == 1
-    assert env_variant("dummy-v1:state") == ("dummy-v1", env_variant("dummy-v1:state")[1])
-    assert env_variant("dummy-v1:state")[1].num_images == 0
-    with pytest.raises(UnknownNameError, match="did you mean 'hopper'"):
-        env_variant("hoper")
+    assert split_env_name("dummy-v1") == ("dummy-v1", "default")
+    assert split_env_name("dummy-v1:state") == ("dummy-v1", "state")

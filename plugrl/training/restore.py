@@ -1,0 +1,56 @@
+"""What a run goes on from: its own newest checkpoint, or another run's."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from plugrl.algorithms.base import BaseAlgorithm
+from plugrl.training import checkpoint
+from plugrl.training.checkpoint import LoadedCheckpoint, Origin, Resume
+from plugrl.training.spec import RunSpec
+
+logger = logging.getLogger(__name__)
+
+
+def starting_point(spec: RunSpec, exp_dir: Path, resume: Resume) -> LoadedCheckpoint | None:
+    """The checkpoint to start from; None starts afresh.
+
+    Args:
+        spec: ``run.resume`` goes before the algorithm's ``policy_checkpoint_path``.
+        exp_dir: the run's own folder.
+        resume: finds the newest checkpoint in it.
+
+    Raises:
+        CheckpointNotFoundError: there is none where one was asked for.
+        CheckpointDamagedError: the one asked for can't be trusted.
+    """
+    if spec.run.resume:
+        return resume(exp_dir)
+    path: Path | None = getattr(spec.algorithm_config, "policy_checkpoint_path", None)
+    return None if path is None else checkpoint.load(path)
+
+
+def restore(
+    spec: RunSpec, algorithm: BaseAlgorithm[Any], start: LoadedCheckpoint, origin: Origin
+) -> None:
+    """Have ``algorithm`` take as much of ``start`` as ``spec`` asks for.
+
+    Raises:
+        CheckpointMismatchError: ``start`` is of another origin or architecture.
+    """
+    how = _how_much(spec)
+    checkpoint.require_same_origin(start, origin, how)
+    if how in ("resume", "all"):
+        algorithm.load_state(start.state)
+    else:
+        algorithm.load_model(
+            start.state.model, without="critic." if how == "except-critic" else None
+        )
+    logger.info("restored step %d from %s (%s)", start.step, start.path, how)
+
+
+def _how_much(spec: RunSpec) -> str:
+    if spec.run.resume:
+        return "resume"
+    # An algorithm without the choice, such as an evaluation, wants the weights alone.
+    return str(getattr(spec.algorithm_config, "restore", "model"))
