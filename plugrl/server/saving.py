@@ -25,6 +25,8 @@ class Saving:
         self._algorithm = algorithm
         self._turn = turn
         self._write: asyncio.Task[SavedCheckpoint | None] | None = None
+        self._copied_at: tuple[int, int] | None = None
+        """Steps and learns when the state was last copied."""
 
     async def save(self) -> None:
         """Copy the state and begin to write it."""
@@ -33,22 +35,23 @@ class Saving:
         if self._write is not None and not self._write.done():
             logger.warning("the last checkpoint is still being written; this one is left out")
             return
+        self._copied_at = self._now()
         write = await self._turn.long(self._saver.snapshot)
         self._write = asyncio.create_task(self._run(write))
 
     async def save_finally(self) -> None:
-        """Save what the run ends with, and wait until it is on disk.
+        """Save what the run ends with, unless that was just done, and wait until it is on disk.
 
         Raises:
             CheckpointError: it could not be written.
         """
         if self._saver is None:
             return
-        if self._write is not None:
-            await self._write
-        await self.save()
-        assert self._write is not None
-        saved = await self._write
+        saved = None if self._write is None else await self._write
+        if saved is None or self._copied_at != self._now():
+            await self.save()
+            assert self._write is not None
+            saved = await self._write
         if saved is None:
             raise CheckpointError("the last checkpoint could not be written; the one before stands")
         dropped = self._algorithm.global_step - saved.step
@@ -58,6 +61,9 @@ class Saving:
                 dropped,
                 saved.step,
             )
+
+    def _now(self) -> tuple[int, int]:
+        return self._algorithm.global_step, self._algorithm.num_learns
 
     async def _run(self, write: Callable[[], SavedCheckpoint]) -> SavedCheckpoint | None:
         try:

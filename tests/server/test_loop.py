@@ -184,6 +184,20 @@ async def test_a_finished_run_saves_and_says_so():
     assert saver.steps == [2]
 
 
+async def test_what_the_last_learn_has_saved_is_not_saved_again():
+    algorithm = Scripted(fake_learn_freq=1, save_interval=1, global_steps=2)
+    saver = Saved(algorithm)
+    loop = loop_of(algorithm, saver)
+    worker = LocalWorker(loop)
+    task = asyncio.create_task(loop.run())
+    for _ in range(2):
+        await worker.act(infer_for([0]))
+        worker.feedback(feedback_for([0]))
+    await asyncio.wait_for(task, 5)
+    assert saver.steps[-1] == 2
+    assert saver.steps.count(2) == 1
+
+
 async def test_a_failed_write_goes_on_with_training_and_is_loud(caplog):
     algorithm = Scripted(fake_learn_freq=1, save_interval=1)
     saver = Saved(algorithm)
