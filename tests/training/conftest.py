@@ -10,11 +10,13 @@ from plugrl.algorithms.ppo import PPO
 from plugrl.config.base import EnvSizes
 from plugrl.config.gaussian import GaussianConfig
 from plugrl.config.ppo import PPOConfig
+from plugrl.config.server import RunConfig, ServerConfig
 from plugrl.data.frames import Frames
 from plugrl.data.progress import LearnProgress
 from plugrl.policies.gaussian import GaussianPolicy
 from plugrl.protocol.messages import Observation
 from plugrl.training.checkpoint import Origin, plain_config
+from plugrl.training.spec import RunSpec
 
 SIZES = EnvSizes(obs_dim=3, action_dim=2)
 POLICY = GaussianConfig(hidden_sizes=(8,))
@@ -74,6 +76,29 @@ def train() -> Callable[[BaseAlgorithm[Any], int], None]:
 @pytest.fixture
 def collected() -> Callable[[BaseAlgorithm[Any]], None]:
     return collect
+
+
+@pytest.fixture
+def spec(tmp_path) -> Callable[..., RunSpec]:
+    """A small PPO run in a folder of its own; ``run`` takes fields of the run's config."""
+
+    def make(*, run: dict[str, Any] | None = None, **fields: Any) -> RunSpec:
+        defaults: dict[str, Any] = {
+            "policy": "gaussian-policy",
+            "policy_config": POLICY,
+            "algorithm": "ppo",
+            "algorithm_config": PPOConfig(
+                global_steps=64, rollout_steps=32, num_minibatches=4, num_epochs=2
+            ),
+            "sizes": SIZES,
+            "server": ServerConfig(port=0),
+            "run": RunConfig(
+                **{"checkpoint_base_dir": tmp_path / "base", "exp_name": "exp"} | (run or {})
+            ),
+        }
+        return RunSpec(**defaults | fields)
+
+    return make
 
 
 def collect(algorithm: BaseAlgorithm[Any]) -> None:

@@ -2,7 +2,6 @@ import asyncio
 import dataclasses
 import json
 import socket
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,10 @@ import numpy as np
 import pytest
 from websockets.asyncio.client import connect
 
-from plugrl.config.base import EnvSizes
 from plugrl.config.dummy import DummyConfig, DummyPolicyConfig
-from plugrl.config.evaluation import EvaluationConfig
 from plugrl.config.gaussian import GaussianConfig
-from plugrl.config.ppo import PPOConfig, Restore
-from plugrl.config.server import RunConfig, ServerConfig
+from plugrl.config.ppo import PPOConfig
+from plugrl.config.server import ServerConfig
 from plugrl.errors import (
     CheckpointMismatchError,
     CheckpointNotFoundError,
@@ -26,53 +23,8 @@ from plugrl.errors import (
 from plugrl.server.loop import StopReason
 from plugrl.training import checkpoint
 from plugrl.training.run import TrainingRun, build_run
-from plugrl.training.spec import RunSpec
 
-SIZES = EnvSizes(obs_dim=3, action_dim=2)
 TINY_PPO = PPOConfig(global_steps=64, rollout_steps=32, num_minibatches=4, num_epochs=2)
-
-
-def warm(path: Path, restore: Restore = "all") -> PPOConfig:
-    return dataclasses.replace(TINY_PPO, policy_checkpoint_path=path, restore=restore)
-
-
-@pytest.fixture
-def spec(tmp_path) -> Callable[..., RunSpec]:
-    """A small PPO run in a folder of its own; ``run`` takes fields of the run's config."""
-
-    def make(*, run: dict[str, Any] | None = None, **fields: Any) -> RunSpec:
-        defaults: dict[str, Any] = {
-            "policy": "gaussian-policy",
-            "policy_config": GaussianConfig(hidden_sizes=(8,)),
-            "algorithm": "ppo",
-            "algorithm_config": TINY_PPO,
-            "sizes": SIZES,
-            "server": ServerConfig(port=0),
-            "run": RunConfig(
-                **{"checkpoint_base_dir": tmp_path / "base", "exp_name": "exp"} | (run or {})
-            ),
-        }
-        return RunSpec(**defaults | fields)
-
-    return make
-
-
-@pytest.fixture
-def saved(spec, train, tmp_path) -> checkpoint.LoadedCheckpoint:
-    """A checkpoint of one learn, of another experiment."""
-    run = build_run(spec(run={"seed": 7, "exp_name": "before"}))
-    train(run.algorithm, 1)
-    origin = checkpoint.Origin(
-        policy="gaussian-policy",
-        policy_variant="default",
-        policy_config=checkpoint.plain_config(GaussianConfig(hidden_sizes=(8,))),
-        algorithm="ppo",
-        algorithm_variant="default",
-        algorithm_config=checkpoint.plain_config(TINY_PPO),
-        sizes=SIZES,
-    )
-    path = checkpoint.save(tmp_path / "saved", origin, run.algorithm.state(), {}).path
-    return checkpoint.load(path)
 
 
 def metrics_of(run: TrainingRun) -> list[dict[str, Any]]:
@@ -133,42 +85,6 @@ def test_a_taken_port_is_refused_without_a_trace(spec, tmp_path):
         with pytest.raises(UsageError, match="can't listen"):
             asyncio.run(run.run(handle_signals=False))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_warm_start_takes_all_by_default(spec, saved, equal):
-    config = warm(saved.path)
-    run = build_run(spec(algorithm_config=config))
-    assert equal(run.algorithm.state(), saved.state)
-    assert run.algorithm.global_step == 32
-
-
-def test_a_warm_start_of_the_model_takes_the_weights_only(spec, saved):
-    config = warm(saved.path, restore="model")
-    run = build_run(spec(algorithm_config=config))
-    assert all(np.array_equal(v, saved.state.model[n]) for n, v in weights(run).items())
-    assert (run.algorithm.global_step, run.algorithm.num_learns) == (0, 0)
-
-
-def test_a_warm_start_except_the_critic_leaves_the_critic_fresh(spec, saved):
-    config = warm(saved.path, restore="except-critic")
-    started, fresh = weights(build_run(spec(algorithm_config=config))), weights(build_run(spec()))
-    critic = {name for name in started if name.startswith("critic.")}
-    assert critic
-    assert all(np.array_equal(started[n], fresh[n]) for n in critic)
-    assert all(np.array_equal(started[n], saved.state.model[n]) for n in started.keys() - critic)
-
-
-def test_an_evaluation_takes_the_weights_and_the_sizes_of_the_checkpoint(spec, saved):
-    config = EvaluationConfig(policy_checkpoint_path=saved.path)
-    run = build_run(spec(algorithm="eval", algorithm_config=config, sizes=None))
-    assert all(np.array_equal(v, saved.state.model[n]) for n, v in weights(run).items())
-    assert run.algorithm.global_step == 0
-
-
-def test_weights_of_another_architecture_are_refused_by_name(spec, saved):
-    config = warm(saved.path)
-    with pytest.raises(CheckpointMismatchError, match=r"model\.\w+"):
-        build_run(spec(algorithm_config=config, policy_config=GaussianConfig(hidden_sizes=(16,))))
 
 
 async def feed(url: str) -> None:
