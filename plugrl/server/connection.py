@@ -18,6 +18,9 @@ from plugrl.server.worker import Worker
 
 logger = logging.getLogger(__name__)
 
+READ_BYTES = 2**16
+"""Most that is read from a socket at once."""
+
 
 class EnvSocket(ServerConnection):
     """A connection that can hand over a message in the very callback that brought its last byte.
@@ -76,6 +79,8 @@ class Connection(Worker):
     async def serve(self) -> None:
         """Greet, then take messages until either side closes."""
         self._loop.join(self)
+        # asyncio reads into a fresh buffer of 256 KiB each time, which costs a memory mapping.
+        self._socket.transport.max_size = READ_BYTES  # type: ignore[attr-defined]
         self._socket.hand_over = self._receive
         try:
             await self._socket.send(self._session.greet())
