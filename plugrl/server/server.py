@@ -113,8 +113,9 @@ class Server:
         package_logger = logging.getLogger("plugrl")
         package_logger.addHandler(self.telemetry)
         try:
-            async with self._listening(on_listening):
-                with self._signals() if handle_signals else contextlib.nullcontext():
+            # Signals are heard before anybody knows of the port, and until everybody is closed.
+            with self._signals() if handle_signals else contextlib.nullcontext():
+                async with self._listening(on_listening):
                     return await self._train()
         finally:
             package_logger.removeHandler(self.telemetry)
@@ -148,7 +149,10 @@ class Server:
             for worker in list(self.loop.batcher.workers.values()):
                 worker.close(closing)
             listener.close(code=closing.code, reason=closing.reason)
-            await listener.wait_closed()
+            # A peer that never began its handshake would be waited for until that times out.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(2 * self.config.limits.close_timeout_s):
+                    await listener.wait_closed()
 
     async def _bind(self) -> WebSocketServer:
         config = self.config

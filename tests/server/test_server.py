@@ -252,6 +252,15 @@ async def test_a_requested_stop_tells_clients_not_to_come_back():
         assert await up.task is StopReason.STOPPED
 
 
+async def test_a_peer_that_never_shakes_hands_does_not_hold_up_a_stop():
+    async with running(Scripted(), limits=LIMITS) as up:
+        _, writer = await asyncio.open_connection("127.0.0.1", up.server.port)
+        up.server.request_stop()
+        async with asyncio.timeout(3):
+            assert await up.task is StopReason.STOPPED
+        writer.close()
+
+
 async def test_a_taken_port_is_one_sentence():
     with sockets.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
