@@ -68,7 +68,7 @@ def plugrl_rate(env: str, steps: int) -> float:
         command += ["--algo.global-steps", str(steps)]
         subprocess.run(command, check=True, capture_output=True)
         lines = next(Path(folder).rglob("metrics.jsonl")).read_text().splitlines()
-    learns = [json.loads(line) for line in lines]
+    learns = [m for m in map(json.loads, lines) if "time/learn_seconds" in m]
     first, last = learns[0], learns[-1]
     return float((last["step"] - first["step"]) / (last["time"] - first["time"]))
 

@@ -78,7 +78,11 @@ def metrics(task: Task, seed: int, base_dir: Path) -> list[dict[str, Any]]:
     path = _folder(task, seed, base_dir) / "metrics.jsonl"
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [
+        learn
+        for learn in map(json.loads, path.read_text().splitlines())
+        if "time/learn_seconds" in learn
+    ]
 
 
 def name(task: Task, seed: int) -> str:

@@ -6,11 +6,9 @@ or with an entry point in the group ``plugrl.plugins`` that names such a module.
 """
 
 import importlib
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any, TypeVar
 
 from plugrl.errors import UnknownNameError, UsageError
@@ -183,17 +181,12 @@ register_env_config = ENVS.register_config
 def load_plugins(modules: Iterable[str] = ()) -> None:
     """Import what registers more names: the installed entry points, then ``modules``.
 
-    Modules are looked for among the installed ones, then in the working directory.
-
     Raises:
         UsageError: a module can't be imported; names it and the reason.
     """
     for point in entry_points(group=ENTRY_POINT_GROUP):
         _import_plugin(point.value, f"entry point {point.name!r}")
     for module in modules:
-        # Python puts the folder of a console script on the path, not the one it is started in.
-        if str(Path.cwd()) not in sys.path:
-            sys.path.append(str(Path.cwd()))
         _import_plugin(module, f"--import {module}")
 
 

@@ -51,6 +51,7 @@ class PPO(BaseAlgorithm[PPOConfig]):
         self._rollout = Rollout(config.rollout_steps)
         self._rewards = RewardScaler(gamma=config.gamma, clip=config.clip_reward)
         self._kl = KLControl(target=config.target_kl, adaptive=config.adaptive_kl)
+        self._begin_rollout()
 
     @property
     def num_learned(self) -> int:
@@ -114,19 +115,24 @@ class PPO(BaseAlgorithm[PPOConfig]):
             )
         # continuous 6: the moments stood still since the rollout's first action
         self.policy.absorb(torch.from_numpy(rows.obs))
-        self._rollout.clear()
+        self._begin_rollout()
         self.num_learns += 1
         return metrics | self.policy.metrics() | self.episodes.metrics()
 
     def state(self) -> TrainState:
-        """A copy of all that the run must remember; the rollout is not in it."""
+        """A copy of all that the run must remember, as it was before the rollout's first action."""
         base = super().state()
         return TrainState(
             model=base.model,
-            optimizer={**base.optimizer, **self._adam.state()},
+            optimizer={
+                **base.optimizer,
+                "rng.policy": self._rng_before_rollout.numpy().copy(),
+                **self._adam.state(),
+            },
             counters={**base.counters}
             | {
                 "global_step": self.num_learned,
+                "episodes": self._episodes_before_rollout,
                 "rewards": self._rewards.state(),
                 "kl_rate_factor": self._kl.rate_factor,
             },
@@ -142,6 +148,12 @@ class PPO(BaseAlgorithm[PPOConfig]):
         self._adam.load_state(state.optimizer)
         self._rewards.load_state(state.counters["rewards"])
         self._kl.rate_factor = state.counters["kl_rate_factor"]
+        self._begin_rollout()
+
+    def _begin_rollout(self) -> None:
+        # What a rollout that is dropped has drawn and counted, its repetition draws and counts.
+        self._rng_before_rollout = self.policy.rng.get_state()
+        self._episodes_before_rollout = self.episodes.state()
         self._rollout.clear()
 
     def _batch(self, rows: Rows) -> Batch:

@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from plugrl.errors import PlugRLError, UsageError
@@ -18,7 +19,13 @@ logger = logging.getLogger(__name__)
 
 
 def run_and_exit(command: Command, prog: str) -> NoReturn:
-    """Run ``command`` on the process's arguments and exit."""
+    """Run ``command`` on the process's arguments and exit.
+
+    A person's own modules, such as an env, are found in the working directory: Python puts the
+    folder of the console script on the path, not the one it is started in.
+    """
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
     sys.exit(run_guarded(command, sys.argv[1:], prog))
 
 

@@ -1,15 +1,21 @@
-"""The console: a compact table a learn on a terminal, one plain line a learn elsewhere."""
+"""The console: a compact table on a terminal, one plain line elsewhere; never a flood."""
 
+import time
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import timedelta
 
-from rich.columns import Columns
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
 from plugrl.training.tracking.sink import TrackedRun
+
+TABLE_PAUSE_S = 2.0
+"""Least seconds between two tables."""
+LINE_PAUSE_S = 1.0
+"""Least seconds between two plain lines."""
 
 # What a plain line says, in this order, of the metrics that there are.
 LINE_METRICS = {
@@ -33,18 +39,30 @@ class ConsoleSink:
         """Write for ``run`` to ``console``, by default that of standard output."""
         self._run = run
         self._console = console or Console()
+        self._unseen: tuple[int, Mapping[str, float]] | None = None
+        self._next_at = 0.0
 
     def write(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Show one learn."""
-        if self._console.is_terminal:
-            self._console.print(self._table(step, metrics))
-        else:
-            self._console.print(
-                self._line(step, metrics), soft_wrap=True, markup=False, highlight=False
-            )
+        """Show one learn, unless one was shown just now."""
+        self._unseen = (step, metrics)
+        if time.monotonic() >= self._next_at:
+            self._show()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Show the last learn, if it has not been."""
+        self._show()
+
+    def _show(self) -> None:
+        if self._unseen is None:
+            return
+        (step, metrics), self._unseen = self._unseen, None
+        if self._console.is_terminal:
+            self._console.print(self._table(step, metrics))
+            self._next_at = time.monotonic() + TABLE_PAUSE_S
+        else:
+            line = self._line(step, metrics)
+            self._console.print(line, soft_wrap=True, markup=False, highlight=False)
+            self._next_at = time.monotonic() + LINE_PAUSE_S
 
     def _line(self, step: int, metrics: Mapping[str, float]) -> str:
         said = [f"step {self._position(step)}"]
@@ -59,9 +77,11 @@ class ConsoleSink:
         by_group: dict[str, list[str]] = defaultdict(list)
         for name in sorted(metrics):
             by_group[name.rpartition("/")[0]].append(name)
-        groups = [_group(group, names, metrics) for group, names in by_group.items()]
+        table = Table.grid(padding=(0, 2))
+        for group, names in by_group.items():
+            table.add_row(Text(group, style="bold cyan"), _values(names, metrics))
         return Panel(
-            Columns(groups, padding=(0, 3)),
+            table,
             title=f"[bold]{self._run.exp_name}[/] step {self._position(step)}",
             title_align="left",
             border_style="dim",
@@ -83,18 +103,11 @@ def format_metric(name: str, value: float) -> str:
     return f"{value:.4g}"
 
 
-def _group(group: str, names: list[str], metrics: Mapping[str, float]) -> Table:
-    table = Table(
-        title=group or None,
-        title_style="bold cyan",
-        title_justify="left",
-        box=None,
-        show_header=False,
-        pad_edge=False,
-        padding=(0, 1),
-    )
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
+def _values(names: list[str], metrics: Mapping[str, float]) -> Text:
+    text = Text(overflow="fold")
     for name in names:
-        table.add_row(name.rpartition("/")[2], format_metric(name, metrics[name]))
-    return table
+        # Spaces that do not break keep a number beside its name where the row is wrapped.
+        text.append(f"{name.rpartition('/')[2]}\N{NO-BREAK SPACE}", style="dim")
+        text.append(f"{format_metric(name, metrics[name])}".replace(" ", "\N{NO-BREAK SPACE}"))
+        text.append("   ")
+    return text

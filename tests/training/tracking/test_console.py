@@ -41,7 +41,20 @@ def test_on_a_terminal_a_learn_is_a_table_of_all_metrics_by_group(tracked):
         "1:01:01",
     ):
         assert word in table
-    assert len(table.splitlines()) < 12
+    assert len(table.splitlines()) < 9
+
+
+def test_learns_in_quick_succession_are_shown_first_and_last(tracked):
+    console = Console(file=io.StringIO(), force_terminal=False, width=60)
+    sink = ConsoleSink(tracked(), console)
+    for step in range(1, 1000):
+        sink.write(step, METRICS)
+    sink.close()
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert lines[0].startswith("step 1 |")
+    assert lines[-1].startswith("step 999 |")
+    assert len(lines) < 10
 
 
 @pytest.mark.parametrize(
