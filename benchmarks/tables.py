@@ -1,0 +1,69 @@
+"""Prints the README's tables from the JSON under benchmarks/results.
+
+python -m benchmarks.tables
+"""
+
+import json
+from typing import Any
+
+from benchmarks.learning import table as learning_table
+from benchmarks.record import RESULTS
+
+
+def main() -> None:
+    print(learning())
+    print(end_to_end())
+    print(exchange())
+
+
+def learning() -> str:
+    result = _load("learning")
+    envs = {name: result[name] for name in result if isinstance(result[name], dict)}
+    return learning_table({n: e for n, e in envs.items() if "final_return_by_seed" in e}) + "\n"
+
+
+def end_to_end() -> str:
+    result, learn = _load("end_to_end"), _load("learn_step")
+    lines = [
+        "| env steps/s with learning | PlugRL | SB3, one process | SB3, 8 processes | ratio |",
+        "|---|---|---|---|---|",
+    ]
+    for env in ("hopper", "halfcheetah"):
+        medians = result[env]["median_steps_per_s"]
+        ratio = min(result[env]["ratio_to_one_process"], result[env]["ratio_to_processes"])
+        lines.append(
+            f"| {env} | {medians['plugrl']:,.0f} | {medians['sb3_one_process']:,.0f} "
+            f"| {medians['sb3_processes']:,.0f} | {ratio:.2f} |"
+        )
+    lines.append("")
+    lines.append(f"The learn step takes {learn['ratio']:.2f} of Stable-Baselines3's time.")
+    return "\n".join(lines) + "\n"
+
+
+def exchange() -> str:
+    result = _load("exchange")
+    lines = [
+        "| clients | envs each | bare ping-pong/s | PlugRL exchanges/s | ratio | env steps/s |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {cell['clients']} | {cell['envs']} | {cell['bare_exchanges_per_s']:,.0f} "
+        f"| {cell['plugrl_exchanges_per_s']:,.0f} | {cell['ratio']:.2f} "
+        f"| {cell['plugrl_env_steps_per_s']:,.0f} |"
+        for cell in result["cells"]
+    ]
+    lines.append("")
+    lines.append(
+        f"A server with 8 clients that ask for nothing uses {result['idle_cpu_percent']:.2f} % "
+        "of a core."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _load(name: str) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return result
+
+
+if __name__ == "__main__":
+    main()
