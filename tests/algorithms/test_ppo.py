@@ -144,6 +144,18 @@ def test_its_state_counts_only_frames_that_were_learned_from(
     assert algorithm.state().counters["global_step"] == 128
 
 
+def test_its_state_in_mid_rollout_is_that_of_the_rollouts_start(
+    drive: Any, target: Callable[..., Any]
+) -> None:
+    algorithm, world = ppo(), target(4)
+    drive(algorithm, world, 1)
+    at_start = algorithm.state()
+    for _ in range(5):
+        algorithm.feedback(world.frames(algorithm.infer(obs_of(world))))
+    assert algorithm.episodes.state() != at_start.counters["episodes"]
+    assert_same(algorithm.state(), at_start)
+
+
 def test_it_stores_a_prefix_of_what_does_not_fit(target: Callable[..., Any]) -> None:
     algorithm, world = ppo(), target(50)
     stored = [algorithm.feedback(world.frames(algorithm.infer(obs_of(world)))) for _ in range(4)]
