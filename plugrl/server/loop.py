@@ -207,7 +207,7 @@ class Loop:
     async def _learn(self) -> None:
         self.phase = Phase.LEARN
         progress = self.progress = LearnProgress()
-        started = time.monotonic()
+        started, step = time.monotonic(), self.algorithm.global_step
         learn = asyncio.ensure_future(self.turn.long(self._learner.learn, progress))
         stop = asyncio.ensure_future(self._stop.wait())
         await asyncio.wait({learn, stop}, return_when=asyncio.FIRST_COMPLETED)
@@ -219,7 +219,12 @@ class Loop:
         try:
             metrics = learn.result()
         except LearnInterruptedError as interruption:
-            logger.warning("the learn was rolled back: %s", interruption)
+            num_dropped = step - self.algorithm.global_step
+            logger.warning(
+                "the learn was rolled back (%s), its %d frames are dropped",
+                interruption,
+                num_dropped,
+            )
             return
         metrics["time/learn_seconds"] = self.idle_since - started
         self._publish(metrics)

@@ -2,7 +2,6 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +34,13 @@ def test_two_runs_of_one_seed_write_the_same_bytes(start, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def halves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+def halves(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The folders of a straight run, and of one that was stopped in mid-rollout and resumed."""
     folder = tmp_path_factory.mktemp("halves")
     with programs(folder) as start:
         train(start, (*SERVER, "--exp-name", "straight", "--algo.save-interval", "100"), CLIENT)
         _train_in_halves(start)
-    yield folder / EXPERIMENTS / "straight", folder / EXPERIMENTS / "halves"
+    return folder / EXPERIMENTS / "straight", folder / EXPERIMENTS / "halves"
 
 
 def _train_in_halves(start: Start) -> None:
