@@ -14,6 +14,7 @@ from plugrl.client.processes import run_in_processes
 from plugrl.client.rollout import Rollout
 from plugrl.config.client import ClientConfig
 from plugrl.envs.base import VectorEnv, build_env
+from plugrl.envs.video import RecordVideo, prepare_to_draw
 from plugrl.errors import ConnectionLostError, PlugRLError, ServerStoppedError, UsageError
 from plugrl.registry import load_plugins
 
@@ -172,11 +173,10 @@ class _Work:
         load_plugins(self.imports)
         config, env_config = self.config, self.env_config
         filmed = config.video_every > 0 and index == 0
-        if filmed and hasattr(env_config, "render_mode"):
+        if not filmed:
+            return build_env(self.env_uid, env_config, config.num_envs)
+        prepare_to_draw()
+        if hasattr(env_config, "render_mode"):
             env_config = dataclasses.replace(env_config, render_mode="rgb_array")
         env = build_env(self.env_uid, env_config, config.num_envs)
-        if not filmed:
-            return env
-        from plugrl.envs.video import RecordVideo
-
         return RecordVideo(env, every=config.video_every, folder=config.video_dir)

@@ -1,6 +1,8 @@
 """Videos of env 0: every N-th episode, as an mp4 file."""
 
 import importlib
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,16 @@ from plugrl.errors import UsageError
 from plugrl.protocol.messages import Array, Observation
 
 FRAMES_PER_SECOND = 30
+
+
+def prepare_to_draw() -> None:
+    """Let MuJoCo draw without a display; to be called before the first env is made.
+
+    MuJoCo looks for an X server unless MUJOCO_GL says otherwise, and reads it once, on import.
+    """
+    without_display = not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
+    if sys.platform == "linux" and without_display:
+        os.environ.setdefault("MUJOCO_GL", "egl")
 
 
 class RecordVideo(VectorEnv):

@@ -1,3 +1,6 @@
+import ctypes.util
+import os
+import subprocess
 import sys
 
 import imageio_ffmpeg
@@ -62,3 +65,36 @@ def test_without_imageio_the_sentence_says_what_to_install(tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, "imageio", None)
     with pytest.raises(UsageError, match=r"can't record videos: .*pip install 'plugrl\[video\]'"):
         film(tmp_path, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="EGL draws without a display on Linux")
+@pytest.mark.skipif(
+    ctypes.util.find_library("EGL") is None, reason="libegl1 is not installed (make system)"
+)
+def test_mujoco_is_filmed_without_a_display(tmp_path):
+    code = """
+import sys
+from pathlib import Path
+import numpy as np
+from plugrl.config.gymnasium import GymnasiumEnvConfig
+from plugrl.envs.base import build_env
+from plugrl.envs.video import RecordVideo, prepare_to_draw
+prepare_to_draw()
+config = GymnasiumEnvConfig(
+    id="InvertedPendulum-v5", render_mode="rgb_array", kwargs={"width": 64, "height": 48}
+)
+env = RecordVideo(build_env("gym-v1", config, 1), every=1, folder=Path(sys.argv[1]))
+env.reset(np.arange(1), [0])
+for _ in range(2):
+    env.step(np.arange(1), np.zeros((1, 1)))
+env.close()
+"""
+    without_display = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"DISPLAY", "WAYLAND_DISPLAY", "MUJOCO_GL"}
+    }
+    subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], env=without_display, check=True, timeout=50
+    )
+    assert num_pictures(tmp_path / "episode-0.mp4") == 3
