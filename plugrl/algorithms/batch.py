@@ -5,9 +5,12 @@ Legend: m rows of a rollout, B of a minibatch, H action horizon; *obs, *action: 
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from plugrl.algorithms import losses
+from plugrl.data.rollout import Rows
 
 
 class Batch(NamedTuple):
@@ -25,6 +28,18 @@ class Batch(NamedTuple):
     """(m,)"""
     returns: torch.Tensor
     """(m,) targets of the value function."""
+
+    @staticmethod
+    def of(rows: Rows, inputs: torch.Tensor, advantages: NDArray[np.float64]) -> "Batch":
+        """A rollout's rows (m,) with their advantages (m,), on the device of ``inputs``."""
+        columns = (
+            torch.from_numpy(rows.actions),
+            torch.from_numpy(rows.log_probs),
+            torch.from_numpy(rows.values),
+            torch.from_numpy(advantages).float(),
+            torch.from_numpy(advantages + rows.values).float(),
+        )
+        return Batch(inputs, *(column.to(inputs.device) for column in columns))
 
     def permuted(self, order: torch.Tensor) -> "Batch":
         """The rows in this order, (m,)."""

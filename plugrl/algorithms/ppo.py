@@ -24,7 +24,7 @@ from plugrl.data.reward_scale import RewardScaler
 from plugrl.data.rollout import Rollout, Rows
 from plugrl.errors import IncompatibleError, LearnDivergedError
 from plugrl.networks.adam import FlatAdam
-from plugrl.networks.flat import flatten_parameters
+from plugrl.networks.flat import clipped_gradient, flatten_parameters
 from plugrl.policies.actor_critic import ActorCritic
 from plugrl.policies.base import BasePolicy
 
@@ -129,8 +129,8 @@ class PPO(BaseAlgorithm[PPOConfig]):
                 "rng.policy": self._rng_before_rollout.numpy().copy(),
                 **self._adam.state(),
             },
-            counters={**base.counters}
-            | {
+            counters={
+                **base.counters,
                 "global_step": self.num_learned,
                 "episodes": self._episodes_before_rollout,
                 "rewards": self._rewards.state(),
@@ -164,25 +164,17 @@ class PPO(BaseAlgorithm[PPOConfig]):
             next_inputs = self.policy.prepare(torch.from_numpy(rows.next_obs).to(device))
             next_values = self.policy.value(next_inputs).cpu().numpy()
         done = rows.terminated | rows.truncated
-        values = rows.values.astype(np.float64)
         # core 5: advantages by GAE, targets from them
         advantages = gae(
             self._scaled_rewards(rows),
-            values,
+            rows.values.astype(np.float64),
             next_values.astype(np.float64),
-            rows.terminated,
-            continuations(rows.streams, rows.sequence, done),
+            terminated=rows.terminated,
+            continues=continuations(rows.streams, rows.sequence, done),
             gamma=self.config.gamma,
             gae_lambda=self.config.gae_lambda,
         )
-        return Batch(
-            inputs,
-            torch.from_numpy(rows.actions).to(device),
-            torch.from_numpy(rows.log_probs).to(device),
-            torch.from_numpy(rows.values).to(device),
-            torch.from_numpy(advantages).float().to(device),
-            torch.from_numpy(advantages + values).float().to(device),
-        )
+        return Batch.of(rows, inputs, advantages)
 
     def _scaled_rewards(self, rows: Rows) -> NDArray[np.float64]:
         if not self.config.normalize_rewards:
@@ -236,24 +228,15 @@ class PPO(BaseAlgorithm[PPOConfig]):
         entropy = now.entropy.mean()
         if config.entropy_coef:
             loss = loss - config.entropy_coef * entropy
+        norm = clipped_gradient(loss, self._parameters, max_norm=config.max_grad_norm)  # core 11
+        self._adam.step(self._learning_rate())
         return Step(
             policy_loss.detach(),
             value_loss.detach(),
             entropy.detach(),
-            self._step(loss),
+            norm,
             log_ratio.detach(),
         )
-
-    def _step(self, loss: torch.Tensor) -> torch.Tensor:
-        """Follow the gradient, bounded by its global norm (core 11), which is returned."""
-        grad = self._parameters.grad
-        assert grad is not None
-        grad.zero_()
-        torch.autograd.backward(loss)
-        norm: torch.Tensor = torch.linalg.vector_norm(grad)
-        grad.mul_((self.config.max_grad_norm / (norm + 1e-6)).clamp_(max=1.0))
-        self._adam.step(self._learning_rate())
-        return norm
 
     def _learning_rate(self) -> float:
         """What Adam uses now (core 4: it falls linearly to 0 over the run)."""

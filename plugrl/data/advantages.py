@@ -14,9 +14,9 @@ def gae(
     rewards: Floats,
     values: Floats,
     next_values: Floats,
+    *,
     terminated: Bools,
     continues: Bools,
-    *,
     gamma: float,
     gae_lambda: float,
 ) -> Floats:

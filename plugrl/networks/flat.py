@@ -24,3 +24,23 @@ def flatten_parameters(module: nn.Module) -> nn.Parameter:
         parameter.data = data.view_as(parameter)
         parameter.grad = grad.view_as(parameter)
     return flat
+
+
+def clipped_gradient(loss: torch.Tensor, flat: nn.Parameter, *, max_norm: float) -> torch.Tensor:
+    """Make ``flat.grad`` the gradient of ``loss``, scaled down to ``max_norm`` where it is longer.
+
+    Args:
+        loss: ().
+        flat: (P,) as ``flatten_parameters`` returns it.
+        max_norm: bound of the gradient's norm over all parameters.
+
+    Returns:
+        () the norm before scaling.
+    """
+    grad = flat.grad
+    assert grad is not None
+    grad.zero_()
+    torch.autograd.backward(loss)
+    norm: torch.Tensor = torch.linalg.vector_norm(grad)
+    grad.mul_((max_norm / (norm + 1e-6)).clamp_(max=1.0))
+    return norm

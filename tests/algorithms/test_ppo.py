@@ -240,21 +240,13 @@ def test_a_high_kl_lowers_the_learning_rate_and_a_low_one_raises_it(
     assert high["train/learning_rate"] > 3e-4
 
 
-def test_the_gradients_global_norm_is_bounded() -> None:
-    algorithm = ppo(max_grad_norm=0.1)
-    norm = algorithm._step(1e3 * algorithm.policy.value(torch.ones(4, 2)).sum())
+def test_the_gradients_global_norm_is_bounded(drive: Any, target: Callable[..., Any]) -> None:
+    algorithm = ppo(max_grad_norm=1e-3)
+    (metrics,) = drive(algorithm, target(4), 1)
     grad = algorithm._parameters.grad
     assert grad is not None
-    assert norm > 0.1
-    assert torch.linalg.vector_norm(grad).item() == pytest.approx(0.1, rel=1e-4)
-
-
-def test_a_small_gradient_is_left_as_it_is() -> None:
-    algorithm = ppo()
-    norm = algorithm._step(1e-3 * algorithm.policy.value(torch.ones(4, 2)).mean())
-    grad = algorithm._parameters.grad
-    assert grad is not None
-    assert torch.linalg.vector_norm(grad) == norm
+    assert metrics["train/grad_norm"] > 1e-3
+    assert torch.linalg.vector_norm(grad).item() <= 1e-3
 
 
 def test_an_entropy_bonus_keeps_the_actions_wider(drive: Any, target: Callable[..., Any]) -> None:

@@ -42,7 +42,15 @@ def test_it_equals_the_definition_on_random_streams() -> None:
     terminated = rng.random(n) < 0.1
     continues = (rng.random(n) < 0.8) & ~terminated
     continues[-1] = False
-    got = gae(rewards, values, next_values, terminated, continues, gamma=0.9, gae_lambda=0.8)
+    got = gae(
+        rewards,
+        values,
+        next_values,
+        terminated=terminated,
+        continues=continues,
+        gamma=0.9,
+        gae_lambda=0.8,
+    )
     for t in range(n):
         expected, weight, k = 0.0, 1.0, t
         while True:

@@ -1,7 +1,8 @@
+import pytest
 import torch
 from torch import nn
 
-from plugrl.networks.flat import flatten_parameters
+from plugrl.networks.flat import clipped_gradient, flatten_parameters
 
 
 def module() -> nn.Module:
@@ -38,3 +39,24 @@ def test_loading_a_state_dict_keeps_the_tie() -> None:
     flat = flatten_parameters(net)
     net.load_state_dict(module().state_dict())
     assert torch.equal(flat, torch.cat([p.detach().reshape(-1) for p in net.parameters()]))
+
+
+def test_a_long_gradient_is_scaled_down_to_the_bound() -> None:
+    net, flat = flattened()
+    norm = clipped_gradient(1e3 * net(torch.ones(5, 3)).sum(), flat, max_norm=0.1)
+    assert flat.grad is not None
+    assert norm > 0.1
+    assert torch.linalg.vector_norm(flat.grad).item() == pytest.approx(0.1, rel=1e-4)
+
+
+def test_a_short_gradient_is_left_as_it_is_and_replaces_the_one_before() -> None:
+    net, flat = flattened()
+    for _ in range(2):
+        norm = clipped_gradient(1e-3 * net(torch.ones(5, 3)).mean(), flat, max_norm=0.5)
+        assert flat.grad is not None
+        assert torch.linalg.vector_norm(flat.grad) == norm
+
+
+def flattened() -> tuple[nn.Module, nn.Parameter]:
+    net = module()
+    return net, flatten_parameters(net)
