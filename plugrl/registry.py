@@ -194,4 +194,5 @@ def _import_plugin(module: str, origin: str) -> None:
     try:
         importlib.import_module(module.partition(":")[0])
     except Exception as error:
+        # Somebody else's module may fail in any way; to the person it is the import that failed.
         raise UsageError(f"can't import {origin}: {type(error).__name__}: {error}") from error

@@ -22,10 +22,10 @@ from plugrl.cli.run_env_client import LIMIT_FLAG, with_step_limit
 from plugrl.cli.run_server import NAMES, introduction, server_flags
 from plugrl.cli.supervision import supervise
 from plugrl.config.client import ClientConfig
-from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
+from plugrl.config.server import API_KEY_VARIABLE, RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ALGORITHMS, ENVS, POLICIES
-from plugrl.server.auth import ENV_VARIABLE, Gate
+from plugrl.server.auth import Gate
 
 logger = logging.getLogger(__name__)
 
@@ -129,4 +129,4 @@ def _key(config: ServerConfig) -> dict[str, str]:
     gate = Gate(config)
     if gate.made_key:
         write(f"api key made for this run: {gate.key}")
-    return {} if gate.key is None else {ENV_VARIABLE: gate.key}
+    return {} if gate.key is None else {API_KEY_VARIABLE: gate.key}

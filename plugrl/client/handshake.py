@@ -12,9 +12,9 @@ from websockets.protocol import State
 from websockets.uri import WebSocketURI, parse_uri
 
 from plugrl.config.client import ClientConfig
+from plugrl.config.server import API_KEY_VARIABLE
 from plugrl.errors import ConnectionLostError, PlugRLError, UsageError
 
-API_KEY_VARIABLE = "PLUGRL_API_KEY"
 RECEIVE_BYTES = 2**16
 """Most bytes to take from the socket at once; with more, each call costs a fresh mapping of memory,
 which takes ten times as long as the call."""

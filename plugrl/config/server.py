@@ -6,6 +6,9 @@ from typing import Literal
 
 from plugrl.config.base import require
 
+API_KEY_VARIABLE = "PLUGRL_API_KEY"
+"""Environment variable that holds the key where the config has none."""
+
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 

@@ -5,10 +5,10 @@ import ipaddress
 import os
 import secrets
 
-from plugrl.config.server import ServerConfig
+from plugrl.config.server import API_KEY_VARIABLE, ServerConfig
 
 SCHEME = "Api-Key"
-ENV_VARIABLE = "PLUGRL_API_KEY"
+"""Of the Authorization header, as the wire protocol has it."""
 
 
 class Gate:
@@ -16,7 +16,7 @@ class Gate:
 
     def __init__(self, config: ServerConfig) -> None:
         """Take the key of the config or of the environment, or make one where one is needed."""
-        key = config.api_key or os.environ.get(ENV_VARIABLE) or None
+        key = config.api_key or os.environ.get(API_KEY_VARIABLE) or None
         self.made_key = key is None and config.auth and not is_loopback(config.host)
         """Whether the key was made here, so that somebody must be shown it."""
         self.key = secrets.token_urlsafe(24) if self.made_key else key

@@ -41,9 +41,7 @@ class Collector:
         cause = self._cause(released.held, feedback.obs)
         num_stored = 0
         if cause is None:
-            assert released.held is not None
-            assert feedback.obs is not None
-            num_stored = self._store(worker, feedback, feedback.obs, released, released.held)
+            num_stored = self._store(worker, feedback, released)
             cause = DiscardCause.BUFFER_FULL
         if num_stored < released.num_rows:
             positions = np.arange(len(feedback.env_indices))[released.positions]
@@ -61,15 +59,11 @@ class Collector:
                 return DiscardCause.BUFFER_FULL
         return None
 
-    def _store(
-        self,
-        worker: Worker,
-        feedback: Feedback,
-        next_obs: Observation,
-        released: Released,
-        held: Held,
-    ) -> int:
+    def _store(self, worker: Worker, feedback: Feedback, released: Released) -> int:
         positions, rows = released.positions, released.rows
+        held, next_obs = released.held, feedback.obs
+        assert held is not None
+        assert next_obs is not None
         inference = held.inference.rows(rows)
         streams, sequence = worker.step_states.places(feedback.env_indices[positions])
         frames = Frames(

@@ -106,6 +106,7 @@ class Connection(Worker):
             self.close(RESYNC)
             return
         except Exception:
+            # What a plug-in's own check raises must not reach the transport, nor anybody else.
             logger.exception("closing %s: its message could not be handled", self)
             self.close(INTERNAL_ERROR)
             return

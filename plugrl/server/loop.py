@@ -156,12 +156,14 @@ class Loop:
         Raises:
             Exception: whatever the algorithm raised; nothing is saved then.
         """
-        reason = await self._train()
-        self.phase = Phase.STOPPING
-        await self.saving.save_finally()
-        self.turn.close()
-        self.phase = Phase.FINISHED
-        return reason
+        try:
+            reason = await self._train()
+            self.phase = Phase.STOPPING
+            await self.saving.save_finally()
+            self.phase = Phase.FINISHED
+            return reason
+        finally:
+            self.turn.close()
 
     async def _train(self) -> StopReason:
         while not self._stop.is_set():
@@ -218,13 +220,9 @@ class Loop:
         self.idle_since = time.monotonic()
         try:
             metrics = learn.result()
-        except LearnInterruptedError as interruption:
-            num_dropped = step - self.algorithm.global_step
-            logger.warning(
-                "the learn was rolled back (%s), its %d frames are dropped",
-                interruption,
-                num_dropped,
-            )
+        except LearnInterruptedError as error:
+            lost = step - self.algorithm.global_step
+            logger.warning("the learn was rolled back (%s), its %d frames are dropped", error, lost)
             return
         metrics["time/learn_seconds"] = self.idle_since - started
         self._publish(metrics)
@@ -241,8 +239,7 @@ class Loop:
         if not learn.done():
             raise PlugRLError(
                 f"expected the learn to stop within {self._stop_timeout_s:g} s and then "
-                f"{_ROLL_BACK_TIMEOUT_S:g} s, it goes on; nothing was saved, the newest checkpoint "
-                "stands"
+                f"{_ROLL_BACK_TIMEOUT_S:g} s, it goes on; nothing was saved"
             )
 
     def _publish(self, metrics: dict[str, float]) -> None:

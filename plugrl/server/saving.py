@@ -69,6 +69,7 @@ class Saving:
         try:
             saved = await asyncio.to_thread(write)
         except Exception as error:
+            # The disk, or a writer that retries or records: training outlives any failed write.
             self.num_failed += 1
             logger.error(
                 "CHECKPOINT NOT SAVED near step %d: %s: %s; the last good one stands",

@@ -102,6 +102,7 @@ class SinkThread:
             finally:
                 sink.close()
         except (Exception, SystemExit) as error:
+            # Trackers fail in ways of their own, down to leaving the process when a login fails.
             logger.error(
                 "%s is disabled for the rest of the run: %s: %s",
                 self.name,
