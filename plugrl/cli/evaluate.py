@@ -7,9 +7,10 @@ from typing import Any
 from plugrl.cli import launch
 from plugrl.cli.entry import write
 from plugrl.cli.flags import to_flags
-from plugrl.errors import CheckpointNotFoundError, UsageError
+from plugrl.cli.parsing import load_named_plugins
+from plugrl.errors import UsageError
 from plugrl.registry import POLICIES
-from plugrl.training.step_folder import read_step, step_dirs
+from plugrl.training.step_folder import read_step, require_step_folder
 
 USAGE = """usage: {prog} STEP_DIR --env NAME [OPTIONS]
 
@@ -23,6 +24,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     Raises:
         CheckpointNotFoundError: STEP_DIR is no step folder.
         CheckpointDamagedError: it can't be trusted.
+        UnknownNameError: its policy is not registered; ``--import`` may name who does that.
     """
     arguments = list(argv)
     if arguments in ([], ["--help"], ["-h"]):
@@ -31,7 +33,8 @@ def run(argv: Sequence[str], prog: str) -> int:
     if arguments[0].startswith("-"):
         raise UsageError(f"expected STEP_DIR first, got {arguments[0]}; see '{prog} --help'")
     step_dir = Path(arguments.pop(0))
-    _require_step_folder(step_dir)
+    require_step_folder(step_dir)
+    load_named_plugins(arguments)
     origin: dict[str, Any] = read_step(step_dir).state["origin"]
     names = [origin["policy"], origin["policy_variant"], "eval", "default"]
     flags = [*_policy_flags(origin), f"--algo.policy-checkpoint-path={step_dir}", *arguments]
@@ -42,11 +45,3 @@ def _policy_flags(origin: dict[str, Any]) -> list[str]:
     default = POLICIES.variant(origin["policy"], origin["policy_variant"])
     saved = {n: tuple(v) if isinstance(v, list) else v for n, v in origin["policy_config"].items()}
     return to_flags(type(default)(**saved), default, prefix="policy.")
-
-
-def _require_step_folder(path: Path) -> None:
-    if (path / "state.json").exists():
-        return
-    steps = ", ".join(p.name for p in step_dirs(path))
-    which = f"it has the steps {steps}" if steps else "there is none in it"
-    raise CheckpointNotFoundError(f"FileNotFoundError: expected a step folder, got {path}; {which}")

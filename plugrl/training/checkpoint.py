@@ -102,8 +102,7 @@ def load(step_dir: Path) -> LoadedCheckpoint:
         CheckpointNotFoundError: ``step_dir`` is no step folder; says which there are, if any.
         CheckpointDamagedError: it can't be trusted.
     """
-    if not (step_dir / step_folder.STATE_FILE).exists():
-        raise CheckpointNotFoundError(_no_step_folder(step_dir))
+    step_folder.require_step_folder(step_dir)
     folder = step_folder.read_step(step_dir)
     try:
         return LoadedCheckpoint(
@@ -226,14 +225,3 @@ def _origin(plain: Mapping[str, Any]) -> Origin:
     if sizes is not None:
         sizes = EnvSizes(**{**sizes, "num_choices": tuple(sizes["num_choices"])})
     return Origin(**{**plain, "sizes": sizes})
-
-
-def _no_step_folder(path: Path) -> str:
-    steps = step_folder.valid_steps(path)
-    if steps:
-        return (
-            f"expected a step folder, got the experiment folder {path}, "
-            f"which has steps {', '.join(map(str, steps))}: "
-            f"choose one, such as {path / str(steps[-1])}"
-        )
-    return f"FileNotFoundError: no checkpoint at {path}; expected a folder with state.json"

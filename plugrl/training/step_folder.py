@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plugrl.errors import CheckpointDamagedError
+from plugrl.errors import CheckpointDamagedError, CheckpointNotFoundError
 
 FORMAT = 1
 STATE_FILE = "state.json"
@@ -106,6 +106,25 @@ def read_step(step_dir: Path) -> StepFolder:
     return StepFolder(step_dir, state, files)
 
 
+def require_step_folder(path: Path) -> None:
+    """Refuse what is no step folder, whole or not.
+
+    Raises:
+        CheckpointNotFoundError: says which steps there are, where it is an experiment's folder.
+    """
+    if (path / STATE_FILE).exists():
+        return
+    steps = valid_steps(path)
+    if not steps:
+        raise CheckpointNotFoundError(
+            f"FileNotFoundError: no checkpoint at {path}; expected a folder with {STATE_FILE}"
+        )
+    raise CheckpointNotFoundError(
+        f"expected a step folder, got the experiment folder {path}, which has steps "
+        f"{', '.join(map(str, steps))}: choose one, such as {path / str(steps[-1])}"
+    )
+
+
 def damage(step_dir: Path) -> str | None:
     """Why ``step_dir`` can't be used; None when it is whole."""
     try:
@@ -161,9 +180,9 @@ def prune(exp_dir: Path, *, keep_last: int) -> list[Path]:
     """
     glances = {path: _glance(path) for path in step_dirs(exp_dir)}
     readable = [path for path, (saved_at, _) in glances.items() if saved_at is not None]
-    scored = [(score, int(path.name), path) for path in readable if (score := glances[path][1])]
-    best = {max(scored)[2]} if scored else set()
-    gone = [path for path in readable[:-keep_last] if path not in best]
+    scores = {path: score for path in readable if (score := glances[path][1]) is not None}
+    best = max(scores, key=lambda path: (scores[path], int(path.name)), default=None)
+    gone = [path for path in readable[:-keep_last] if path != best]
     for path in gone:
         remove(path)
     return gone

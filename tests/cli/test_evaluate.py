@@ -5,23 +5,41 @@ from plugrl.cli import evaluate
 from plugrl.config.base import EnvSizes
 from plugrl.config.gaussian import GaussianConfig
 from plugrl.config.ppo import PPOConfig
-from plugrl.errors import CheckpointNotFoundError, UsageError
+from plugrl.errors import CheckpointNotFoundError, UnknownNameError, UsageError
 from plugrl.policies.gaussian import GaussianPolicy
+from plugrl.registry import POLICIES
 from plugrl.training.checkpoint import Origin, plain_config, save
 from plugrl.training.step_folder import write_step
 
 
 def test_an_experiment_folder_says_which_steps_there_are(tmp_path):
     write_step(tmp_path, 7, {}, {"step": 7})
-    with pytest.raises(CheckpointNotFoundError, match="it has the steps 7"):
+    with pytest.raises(CheckpointNotFoundError, match="which has steps 7"):
         evaluate.run([str(tmp_path), "--env", "hopper"], "plugrl eval")
-    with pytest.raises(CheckpointNotFoundError, match="there is none in it"):
+    with pytest.raises(CheckpointNotFoundError, match="no checkpoint at"):
         evaluate.run([str(tmp_path / "no"), "--env", "hopper"], "plugrl eval")
 
 
 def test_the_step_folder_comes_first():
     with pytest.raises(UsageError, match="expected STEP_DIR first, got --env"):
         evaluate.run(["--env", "hopper"], "plugrl eval")
+
+
+def test_a_policy_of_a_plug_in_is_known_once_that_is_imported(tmp_path, monkeypatch):
+    monkeypatch.setattr(POLICIES, "_entries", dict(POLICIES._entries))
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "evaluated_plugin.py").write_text(
+        "from plugrl import register_policy_config\n"
+        "from plugrl.config.gaussian import GaussianConfig\n"
+        "register_policy_config('mine')(GaussianConfig)\n"
+    )
+    origin = {"policy": "mine", "policy_variant": "default", "policy_config": {}}
+    step_dir = write_step(tmp_path, 7, {}, {"step": 7, "origin": origin})
+    with pytest.raises(UnknownNameError, match="unknown policy 'mine'"):
+        evaluate.run([str(step_dir), "--env", "no-env"], "plugrl eval")
+    plugged = [str(step_dir), "--env", "no-env", "--import", "evaluated_plugin"]
+    with pytest.raises(UnknownNameError, match="unknown env 'no-env'"):
+        evaluate.run(plugged, "plugrl eval")
 
 
 @pytest.mark.integration

@@ -111,6 +111,13 @@ def test_pruning_keeps_the_last_ones_and_the_best(tmp_path):
     assert valid_steps(tmp_path) == [2, 4, 5]
 
 
+def test_pruning_keeps_the_best_of_negative_returns_and_zero(tmp_path):
+    for step, episode_return in ((1, 0.0), (2, -9.0), (3, -1.0)):
+        write(tmp_path, step, episode_return)
+    prune(tmp_path, keep_last=1)
+    assert valid_steps(tmp_path) == [1, 3]
+
+
 def test_of_equally_good_folders_pruning_keeps_the_latest(tmp_path):
     for step in (1, 2, 3):
         write(tmp_path, step, 7.0)
