@@ -19,6 +19,9 @@ from plugrl.protocol.messages import Observation
 ConfigT = TypeVar("ConfigT", bound=PolicyConfig)
 
 
+_LARGEST = np.finfo(np.float32).max
+
+
 class BasePolicy(nn.Module, ABC, Generic[ConfigT]):
     """Base of every policy.
 
@@ -87,7 +90,8 @@ def check_width(obs: Observation, obs_dim: int) -> None:
             f"expected states {obs_dim} wide in all, got {width} in {shapes}, at $.data.states"
         )
     for name, state in obs.states.items():
-        if not np.isfinite(state).all():
+        # False for NaN too. The networks would make an infinity of what float32 can't hold.
+        if not (np.abs(state) <= _LARGEST).all():
             raise InvalidMessageError(
-                f"expected finite numbers, got {state!r}, at $.data.states.{name}"
+                f"expected finite float32 numbers, got {state!r}, at $.data.states.{name}"
             )

@@ -27,7 +27,7 @@ def test_a_wrong_width_is_refused_with_what_came() -> None:
         check_width(obs(b=[[3.0]], a=[[1.0, 2.0]]), 4)
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -1e39])
 def test_numbers_that_are_not_finite_are_refused_by_name(bad: float) -> None:
     with pytest.raises(InvalidMessageError, match=r"finite.*at \$\.data\.states\.b"):
         check_width(obs(b=[[bad]], a=[[1.0, 2.0]]), 3)
