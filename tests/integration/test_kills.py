@@ -1,4 +1,4 @@
-"""A server killed at any moment, in a rollout, a learn or a save, goes on from a whole checkpoint."""
+"""A server killed in a rollout, a learn or a save goes on from a whole checkpoint."""
 
 import random
 import re
