@@ -10,15 +10,28 @@ import msgpack
 import numpy as np
 import pytest
 from websockets.asyncio.client import connect
+from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
+from websockets.uri import parse_uri
 
-from plugrl.config.server import LimitsConfig
+from plugrl.config.server import LimitsConfig, ServerConfig
 from plugrl.errors import UsageError
 from plugrl.protocol import wire
 from plugrl.protocol.closing import FEEDBACK_TIMEOUT, INTERNAL_ERROR, RESYNC, SERVER_STOP
-from plugrl.protocol.messages import Feedback, Infer
+from plugrl.protocol.messages import Feedback, Infer, Observation
 from plugrl.server.loop import StopReason
-from tests.server.conftest import Client, Scripted, client, feedback_for, observe, running, until
+from plugrl.server.server import Server
+from plugrl.server.worker import WorkerState
+from tests.server.conftest import (
+    Client,
+    InProcess,
+    Scripted,
+    client,
+    feedback_for,
+    observe,
+    running,
+    until,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -203,14 +216,14 @@ async def test_the_feedback_timeout_stands_still_during_a_learn():
         assert go_on.wait(10)
 
     algorithm.learn_hook = block
-    async with running(algorithm, feedback_wait_timeout=0.1) as up:
+    async with running(algorithm, feedback_wait_timeout=0.5) as up:
         async with client(up.url) as fast, client(up.url) as slow:
             await asyncio.gather(fast.infer([0]), slow.infer([0]))
             await asyncio.gather(fast.action(), slow.action())
             await fast.feedback(feedback_for([0]))
             await asyncio.to_thread(learning.wait, 5)
             with pytest.raises(TimeoutError):
-                await asyncio.wait_for(slow.socket.wait_closed(), 0.3)
+                await asyncio.wait_for(slow.socket.wait_closed(), 0.7)
             go_on.set()
             await slow.feedback(feedback_for([0]))
             await asyncio.gather(fast.infer([0]), slow.infer([0]))
@@ -256,7 +269,8 @@ async def test_a_peer_that_never_shakes_hands_does_not_hold_up_a_stop():
     async with running(Scripted(), limits=LIMITS) as up:
         _, writer = await asyncio.open_connection("127.0.0.1", up.server.port)
         up.server.request_stop()
-        async with asyncio.timeout(3):
+        # The handshake itself would be waited for 10 s.
+        async with asyncio.timeout(7):
             assert await up.task is StopReason.STOPPED
         writer.close()
 
@@ -353,3 +367,55 @@ async def test_reused_observations_reach_the_algorithm_as_if_they_had_been_sent(
         await peer.action()
     assert algorithm.infer_sizes == [2, 2, 1]
     np.testing.assert_array_equal(algorithm.taken[1].obs.states["state"], np.zeros((2, 3)))
+
+
+async def test_an_image_named_like_a_state_costs_nobody_anything():
+    async with running(Scripted()) as up, client(up.url) as one, client(up.url) as other:
+        for peer, height in ((one, 2), (other, 3)):
+            images = {"state/state": np.zeros((1, height, 2, 3), np.uint8)}
+            states = {"state": np.zeros((1, 3))}
+            await peer.infer([0], Observation(images, states, np.array([""])))
+        assert (await one.action()).action.shape == (await other.action()).action.shape
+
+
+async def test_a_client_that_reports_without_reading_its_actions_is_closed(caplog):
+    algorithm = Scripted(action_dim=2**18)
+    async with running(algorithm, limits=LIMITS) as up, connect(up.url, max_queue=1) as blind:
+        (worker,) = up.server.loop.batcher.workers.values()
+        for _ in range(64):
+            await blind.send(wire.encode(Infer(observe(1), np.array([0]), np.zeros(1, np.int64))))
+            await until(lambda: worker.state in {WorkerState.STEPPING, WorkerState.BETWEEN})
+            await blind.send(wire.encode(feedback_for([0])))
+            if not up.server.loop.batcher.workers:
+                break
+        assert "reads nothing" in caplog.text
+
+
+async def test_a_flood_of_pings_whose_pongs_nobody_reads_is_cut_off():
+    async with running(Scripted(), limits=LIMITS) as up:
+        reader, writer = await asyncio.open_connection("127.0.0.1", up.server.port, limit=1024)
+        protocol = ClientProtocol(parse_uri(f"{up.url}/"))
+        protocol.send_request(protocol.connect())
+        writer.writelines(protocol.data_to_send())
+        protocol.receive_data(await reader.readuntil(b"\r\n\r\n"))
+        for _ in range(1000):
+            protocol.send_ping(bytes(125))
+        flood = b"".join(protocol.data_to_send())
+        with pytest.raises(ConnectionError):  # noqa: PT012 - it breaks at any of the writes
+            for _ in range(1000):
+                writer.write(flood)
+                await writer.drain()
+        writer.transport.abort()
+
+
+async def test_a_stop_that_is_asked_for_before_the_start_is_heard():
+    algorithm = Scripted()
+    server = Server(
+        algorithm,
+        ServerConfig(port=0),
+        learner=InProcess(algorithm),
+        saver=None,
+        report=lambda metrics, step: None,
+    )
+    server.request_stop()
+    assert await asyncio.wait_for(server.run(handle_signals=False), 5) is StopReason.STOPPED

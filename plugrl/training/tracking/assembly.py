@@ -1,5 +1,7 @@
 """Which sinks a run has."""
 
+import logging
+
 from plugrl.config.server import TrackConfig
 from plugrl.training.tracking.console import ConsoleSink
 from plugrl.training.tracking.jsonl import JsonlSink
@@ -8,6 +10,8 @@ from plugrl.training.tracking.swanlab import SwanLabSink
 from plugrl.training.tracking.tensorboard import TensorBoardSink
 from plugrl.training.tracking.tracker import OpenSink, Tracker
 from plugrl.training.tracking.wandb import WandbSink
+
+logger = logging.getLogger(__name__)
 
 TRACKERS: dict[str, type[SwanLabSink | TensorBoardSink | WandbSink]] = {
     "swanlab": SwanLabSink,
@@ -28,4 +32,6 @@ def start_tracking(config: TrackConfig, run: TrackedRun) -> Tracker:
             return TRACKERS[config.tracker](run)
 
         sinks[config.tracker] = open_tracker
+    elif config != TrackConfig():
+        logger.warning("ignored the other --track options: they want --track.enabled too")
     return Tracker(sinks)

@@ -20,6 +20,14 @@ def test_an_enabled_tracker_comes_on_top(tracked, tmp_path, capsys):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["metrics.jsonl", "tensorboard"]
 
 
+def test_a_tracker_that_is_chosen_but_not_enabled_is_ignored_with_a_warning(tracked, caplog):
+    start_tracking(TrackConfig(tracker="wandb"), tracked()).close()
+    assert "--track.enabled" in caplog.text
+    caplog.clear()
+    start_tracking(TrackConfig(), tracked()).close()
+    assert caplog.text == ""
+
+
 def test_the_trackers_are_imported_only_when_they_are_used():
     code = (
         "import sys, plugrl.training.tracking.assembly\n"
