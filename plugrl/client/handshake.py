@@ -51,6 +51,11 @@ def open_socket(uri: WebSocketURI, config: ClientConfig) -> socket.socket:
     context = _tls_context(config) if uri.secure else None
     try:
         sock = socket.create_connection((uri.host, uri.port), timeout=config.connect_timeout_s)
+    except (UnicodeError, OverflowError) as error:
+        raise UsageError(
+            f"expected a host name and a timeout that sockets take, got {uri.host:.80!r} and "
+            f"{config.connect_timeout_s:g} s: {error}"
+        ) from error
     except OSError as error:
         raise ConnectionLostError(f"no server at {_address(uri)}: {error}") from error
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -68,7 +73,10 @@ def shake_hands(sock: socket.socket, uri: WebSocketURI, config: ClientConfig) ->
     request = protocol.connect()
     key = config.api_key or os.environ.get(API_KEY_VARIABLE)
     if key:
-        request.headers["Authorization"] = f"Api-Key {key}"
+        if not key.isprintable():
+            raise UsageError(f"expected a key of printable characters, at {API_KEY_VARIABLE}")
+        # Headers are encoded as ISO-8859-1: so the bytes on the wire are the key's UTF-8.
+        request.headers["Authorization"] = f"Api-Key {key}".encode().decode("iso-8859-1")
     protocol.send_request(request)
     try:
         sock.sendall(b"".join(protocol.data_to_send()))

@@ -26,8 +26,10 @@ class Gate:
         if self.key is None:
             return True
         scheme, _, given = (authorization or "").partition(" ")
+        # Headers come decoded as ISO-8859-1, whatever bytes they are of.
         return hmac.compare_digest(
-            f"{scheme.lower()} {given.strip()}".encode(), f"{SCHEME.lower()} {self.key}".encode()
+            f"{scheme.lower()} {given.strip()}".encode("iso-8859-1"),
+            f"{SCHEME.lower()} {self.key}".encode(),
         )
 
     def may_command(self, peer_host: str) -> bool:

@@ -9,6 +9,10 @@ from plugrl.server.worker import Worker, WorkerState
 
 _LATENCY_WINDOW = 1024
 
+MAX_SHARED_TEXT_BYTES = 2**24
+"""Text of a batch of several workers, as an array in which every row is as long as the longest:
+one worker's long text would otherwise cost memory and time for the rows of all the others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -107,6 +111,8 @@ class Batcher:
 
 def concatenate(requests: list[Request]) -> list[tuple[list[Request], Observation]]:
     """Batches of requests whose observations have the same form, most often just one."""
+    if _padded_text_bytes(requests) > MAX_SHARED_TEXT_BYTES:
+        return [([request], request.infer.obs) for request in requests]
     try:
         return [(requests, Observation.concatenate([r.infer.obs for r in requests]))]
     except ValueError:
@@ -119,6 +125,13 @@ def concatenate(requests: list[Request]) -> list[tuple[list[Request], Observatio
         ]
 
 
+def _padded_text_bytes(requests: list[Request]) -> int:
+    longest = max(request.infer.obs.text.itemsize for request in requests)
+    return longest * sum(len(request.infer.obs) for request in requests)
+
+
 def _form(obs: Observation) -> object:
-    arrays = {**obs.images, **{f"{name}/state": state for name, state in obs.states.items()}}
-    return frozenset((name, array.shape[1:]) for name, array in arrays.items())
+    return tuple(
+        frozenset((name, array.shape[1:]) for name, array in arrays.items())
+        for arrays in (obs.images, obs.states)
+    )

@@ -20,6 +20,9 @@ logger = logging.getLogger(__name__)
 
 READ_BYTES = 2**16
 """Most that is read from a socket at once."""
+MAX_UNREAD_BYTES = 2**20
+"""What a peer may leave unread when more is to be sent to it. The last actions are read by then:
+their feedback came in between. Pongs are small."""
 
 
 class EnvSocket(ServerConnection):
@@ -40,6 +43,8 @@ class EnvSocket(ServerConnection):
 
     def process_event(self, event: Any) -> None:
         """Take a frame from the network."""
+        if isinstance(event, Frame) and event.opcode is Opcode.PING and self.reads_nothing:
+            self.transport.abort()
         if isinstance(event, Frame) and event.opcode in {Opcode.BINARY, Opcode.TEXT}:
             whole = event.fin and event.opcode is Opcode.BINARY
             if whole and self.hand_over is not None and not self.num_queued:
@@ -47,6 +52,11 @@ class EnvSocket(ServerConnection):
                 return
             self.num_queued += 1
         super().process_event(event)
+
+    @property
+    def reads_nothing(self) -> bool:
+        """Whether too much waits for the peer to read it."""
+        return self.transport.get_write_buffer_size() > MAX_UNREAD_BYTES
 
 
 class Connection(Worker):
@@ -63,9 +73,13 @@ class Connection(Worker):
     def send(self, actions: Array) -> None:
         """Write the actions to the socket's buffer.
 
-        One action at most is on its way to a connection, so that the buffer stays bounded
-        without waiting for a slow reader here; if the socket is gone, nothing happens.
+        A peer that reports without reading its actions is closed, so that the buffer stays
+        bounded without waiting for a slow reader here; if the socket is gone, nothing happens.
         """
+        if self._socket.reads_nothing:
+            logger.warning("closing %s: it reads nothing of what it is sent", self)
+            self.close(RESYNC)
+            return
         broadcast([self._socket], self._session.act(actions))
 
     def close(self, closing: Closing) -> None:

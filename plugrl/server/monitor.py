@@ -80,9 +80,10 @@ class Monitor:
         return {"accepted": command}
 
 
-def _command(text: str | bytes) -> object:
+def _command(text: str | bytes) -> str | None:
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return message.get("command") if isinstance(message, dict) else None
+    command = message.get("command") if isinstance(message, dict) else None
+    return command if isinstance(command, str) else None

@@ -89,7 +89,9 @@ class Server:
 
     def request_stop(self) -> None:
         """Stop gracefully; safe from any thread, and before or after ``run`` too."""
-        if self._event_loop is not None and not self._event_loop.is_closed():
+        if self._event_loop is None:
+            self.loop.request_stop()
+        elif not self._event_loop.is_closed():
             self._event_loop.call_soon_threadsafe(self.loop.request_stop)
 
     async def run(
@@ -182,7 +184,7 @@ class Server:
         assert socket.request is not None
         self._num_connections += 1
         try:
-            if socket.request.path == MONITOR_PATH:
+            if _path(socket.request) == MONITOR_PATH:
                 socket.protocol.max_message_size = MAX_COMMAND_BYTES
                 host = socket.remote_address[0]
                 await self._monitor.serve(socket, may_command=self.gate.may_command(host))
@@ -197,7 +199,7 @@ class Server:
             self._num_connections -= 1
 
     def _process_request(self, socket: ServerConnection, request: Request) -> Response | None:
-        path = request.path.partition("?")[0]
+        path = _path(request)
         if path == "/healthz":
             return _text(http.HTTPStatus.OK, f"ok {self.loop.phase}\n")
         if path not in {"/", "/metrics", MONITOR_PATH}:
@@ -273,6 +275,10 @@ def _tls(config: ServerConfig) -> ssl.SSLContext | None:
             f"can't read the certificate {config.tls_cert} with the key {config.tls_key}: {error}"
         ) from error
     return context
+
+
+def _path(request: Request) -> str:
+    return request.path.partition("?")[0]
 
 
 def _text(status: http.HTTPStatus, body: str) -> Response:

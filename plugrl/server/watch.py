@@ -11,6 +11,8 @@ from plugrl.server.worker import SILENT, Worker, WorkerState
 
 logger = logging.getLogger(__name__)
 
+STANDSTILL_S = 1.0
+"""Being woken so much too late means that this process, or the machine, stood still."""
 NOTICE_S = 5.0
 """Seconds between two notices that the infer queue is waiting."""
 _LONELY_PAUSE_MAX_S = 300.0
@@ -32,22 +34,36 @@ class Watch:
         self._batcher: Batcher = loop.batcher
         self._feedback_timeout_s = feedback_timeout_s
         self._patience_s = patience_s
+        self._soonest_s = min(NOTICE_S, patience_s, feedback_timeout_s)
         self._noticed_at = time.monotonic()
         self._lonely_pause_s = NOTICE_S
 
     async def run(self) -> None:
         """Watch until cancelled."""
         while True:
-            await asyncio.sleep(max(self._next_deadline() - time.monotonic(), 0.001))
-            if self._loop.turn.busy or self._loop.stopping:
+            pause_s = self._pause_s()
+            woken_at = time.monotonic() + pause_s
+            await asyncio.sleep(pause_s)
+            if time.monotonic() > woken_at + STANDSTILL_S:
+                # What came in the meantime lies unread: nobody is late for that.
+                self._loop.idle_since = time.monotonic()
+            if self._in_use():
                 continue
             self._close_late()
             self._ignore_silent()
             self._notice()
 
+    def _in_use(self) -> bool:
+        return self._loop.turn.busy or self._loop.stopping
+
+    def _pause_s(self) -> float:
+        if self._in_use():
+            # No deadline is nearer, counted from the moment at which the model is put down.
+            return self._soonest_s
+        return max(self._next_deadline() - time.monotonic(), 0.001)
+
     def _next_deadline(self) -> float:
-        soonest = min(NOTICE_S, self._patience_s, self._feedback_timeout_s)
-        deadlines = [time.monotonic() + soonest, self._notice_at()]
+        deadlines = [time.monotonic() + self._soonest_s, self._notice_at()]
         for worker in self._batcher.workers.values():
             if worker.state is WorkerState.STEPPING:
                 deadlines.append(self._since(worker) + self._feedback_timeout_s)

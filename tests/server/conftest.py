@@ -47,7 +47,8 @@ class Scripted(Dummy):
 
     def __init__(self, **config: Any) -> None:
         config = {"fake_learn_freq": 10**9, **config}
-        super().__init__(DummyConfig(**config), DummyPolicy(DummyPolicyConfig(action_dim=2)))
+        policy = DummyPolicy(DummyPolicyConfig(action_dim=config.pop("action_dim", 2)))
+        super().__init__(DummyConfig(**config), policy)
         self.taken: list[Frames] = []
         self.dropped: list[dict[str, Any]] = []
         self.infer_sizes: list[int] = []

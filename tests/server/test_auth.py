@@ -42,3 +42,10 @@ def test_the_key_may_come_from_the_environment(monkeypatch):
 
 def test_a_host_name_is_not_taken_for_loopback():
     assert not is_loopback("localhost.example.com")
+
+
+@pytest.mark.parametrize("key", ["k", "schlüssel", "ключ"])
+def test_a_key_of_any_script_is_compared_as_the_bytes_on_the_wire(key):
+    gate = Gate(ServerConfig(api_key=key))
+    assert gate.admits(f"Api-Key {key}".encode().decode("iso-8859-1"))
+    assert not gate.admits("Api-Key \xff")

@@ -102,3 +102,21 @@ def test_observations_of_other_forms_make_batches_of_their_own(batcher: Batcher)
     batcher.add(batcher.workers[1], infer(width=5))
     batcher.add(batcher.workers[2], infer(name="joints"))
     assert sorted(len(requests) for requests, _ in concatenate(batcher.take())) == [1, 1, 1]
+
+
+def test_an_image_named_like_a_state_is_not_taken_for_it(batcher: Batcher):
+    for id_, images in enumerate(({}, {"state": np.zeros((1, 2, 2, 3), np.uint8)}, {})):
+        obs = Observation(images, {"state": np.zeros((1, 2))}, np.array([""]))
+        batcher.add(batcher.workers[id_], Infer(obs, np.arange(1), np.zeros(1, np.int64)))
+    assert sorted(len(requests) for requests, _ in concatenate(batcher.take())) == [1, 2]
+
+
+def test_a_long_text_does_not_lengthen_the_rows_of_the_others(batcher: Batcher):
+    texts = (["x" * 2**16], [""] * 64, ["short"] * 64)
+    for id_, text in enumerate(texts):
+        n = len(text)
+        obs = Observation({}, {"state": np.zeros((n, 2))}, np.array(text))
+        batcher.add(batcher.workers[id_], Infer(obs, np.arange(n), np.zeros(n, np.int64)))
+    batches = concatenate(batcher.take())
+    assert sum(len(obs) for _, obs in batches) == 129
+    assert sum(obs.text.nbytes for _, obs in batches) < 4 * (2**16 + 128 * 5) + 1

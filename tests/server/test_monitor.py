@@ -79,7 +79,7 @@ async def test_a_viewer_on_loopback_may_stop_the_run():
         assert await asyncio.wait_for(up.task, 5) is StopReason.STOPPED
 
 
-@pytest.mark.parametrize("command", ["launch", 3, None])
+@pytest.mark.parametrize("command", ["launch", 3, None, ["stop"], {"stop": 1}])
 async def test_an_unknown_command_is_answered_with_the_known_ones(command):
     async with running(Scripted()) as up, connect(f"{up.url}/monitor") as viewer:
         await viewer.recv()
@@ -100,3 +100,8 @@ async def test_a_viewer_that_reads_nothing_slows_nobody():
         async with client(up.url) as peer:
             for _ in range(200):
                 await peer.exchange([0])
+
+
+async def test_a_viewer_with_a_query_in_its_path_is_no_env_client():
+    async with running(Scripted()) as up, connect(f"{up.url}/monitor?tab=1") as viewer:
+        assert json.loads(await viewer.recv())["workers"] == []

@@ -380,14 +380,19 @@ async def test_an_image_named_like_a_state_costs_nobody_anything():
 
 async def test_a_client_that_reports_without_reading_its_actions_is_closed(caplog):
     algorithm = Scripted(action_dim=2**18)
-    async with running(algorithm, limits=LIMITS) as up, connect(up.url, max_queue=1) as blind:
-        (worker,) = up.server.loop.batcher.workers.values()
-        for _ in range(64):
+    async with (
+        running(algorithm, limits=LIMITS) as up,
+        connect(up.url, max_queue=1, max_size=None) as blind,
+    ):
+        workers = up.server.loop.batcher.workers
+        (worker,) = workers.values()
+        for i in range(64):
             await blind.send(wire.encode(Infer(observe(1), np.array([0]), np.zeros(1, np.int64))))
-            await until(lambda: worker.state in {WorkerState.STEPPING, WorkerState.BETWEEN})
-            await blind.send(wire.encode(feedback_for([0])))
-            if not up.server.loop.batcher.workers:
+            await until(lambda i=i: len(algorithm.infer_sizes) > i)
+            await until(lambda: worker.state is WorkerState.STEPPING)
+            if not workers:
                 break
+            await blind.send(wire.encode(feedback_for([0])))
         assert "reads nothing" in caplog.text
 
 

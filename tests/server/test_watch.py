@@ -123,3 +123,29 @@ async def test_it_can_be_cancelled():
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_it_does_not_poll_while_the_model_is_in_use(clock):
+    loop = _loop()
+    loop.infer(LocalWorker(loop), infer_for([0]))
+    watching = _watch(loop)
+    clock.now += 3600
+    assert watching._pause_s() < 0.01
+    loop.turn.busy = True
+    assert watching._pause_s() == watch.NOTICE_S
+
+
+async def test_nobody_is_late_for_the_time_in_which_the_server_stood_still(clock, monkeypatch):
+    loop = _loop()
+    worker = LocalWorker(loop)
+    worker.enter(WorkerState.STEPPING)
+
+    async def stood_still(pause_s: float) -> None:
+        if clock.now > 1000:
+            raise asyncio.CancelledError
+        clock.now += 3600
+
+    monkeypatch.setattr(asyncio, "sleep", stood_still)
+    with pytest.raises(asyncio.CancelledError):
+        await _watch(loop).run()
+    assert worker.id in loop.batcher.workers
