@@ -47,7 +47,7 @@ def array_field(fields: FieldMap, name: str, at: str, kinds: str) -> Array:
     return value
 
 
-def vector(fields: FieldMap, name: str, at: str, kinds: str, length: int) -> Array:
+def vector(fields: FieldMap, name: str, at: str, *, kinds: str, length: int) -> Array:
     """A field that is an array (length,) whose dtype kind is one of ``kinds``.
 
     Raises:
@@ -85,7 +85,7 @@ def reward_vector(fields: FieldMap, name: str, at: str, length: int) -> Array:
     Raises:
         InvalidMessageError: it isn't, or is missing from the map at path ``at``.
     """
-    array = vector(fields, name, at, "f", length)
+    array = vector(fields, name, at, kinds="f", length=length)
     refuse_not_finite(array, f"{at}.{name}")
     return array
 

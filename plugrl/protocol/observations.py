@@ -61,14 +61,16 @@ def observation(fields: FieldMap, name: str, at: str, num_rows: int) -> Observat
             or image.dtype != np.uint8
             or type(key) is not str
         ):
-            raise _wrong(image, "uint8", num_rows, _IMAGE_RANK, f"{at}.{name}.images", key)
+            path = f"{at}.{name}.images"
+            raise _wrong(image, key, path, dtype="uint8", rank=_IMAGE_RANK, num_rows=num_rows)
     for key, state in states.items():
         if (
             not _is_batch(state, num_rows, _STATE_RANK)
             or state.dtype.kind != "f"
             or type(key) is not str
         ):
-            raise _wrong(state, "float", num_rows, _STATE_RANK, f"{at}.{name}.states", key)
+            path = f"{at}.{name}.states"
+            raise _wrong(state, key, path, dtype="float", rank=_STATE_RANK, num_rows=num_rows)
     return Observation(images, states, _text(data["text"], num_rows, f"{at}.{name}.text"))
 
 
@@ -102,7 +104,7 @@ def _is_batch(value: Any, num_rows: int, rank: int) -> bool:
 
 
 def _wrong(
-    value: Any, dtype: str, num_rows: int, rank: int, at: str, name: object
+    value: Any, name: object, at: str, *, dtype: str, rank: int, num_rows: int
 ) -> InvalidMessageError:
     if type(name) is not str:
         return InvalidMessageError(f"expected names of type str, got {name!r:.40}, at {at}")

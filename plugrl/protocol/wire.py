@@ -80,10 +80,10 @@ def _write_infer(pieces: Pieces, message: Infer) -> None:
 def _infer(fields: FieldMap) -> Infer:
     env_indices = env_vector(fields, "env_indices", "$")
     n = len(env_indices)
-    step_ids = as_int64(vector(fields, "step_ids", "$", "iu", n))
+    step_ids = as_int64(vector(fields, "step_ids", "$", kinds="iu", length=n))
     if "reuse" not in fields:
         return Infer(observation(fields, "data", "$", n), env_indices, step_ids)
-    reuse = vector(fields, "reuse", "$", "b", n)
+    reuse = vector(fields, "reuse", "$", kinds="b", length=n)
     num_rows = n - int(np.count_nonzero(reuse))
     if n and not num_rows:
         obs = observation_without_rows(fields, "data", "$")
@@ -111,7 +111,7 @@ def _action(fields: FieldMap) -> Action:
         )
     if "env_ids" not in data:
         return Action(None, action)
-    env_ids = as_int64(vector(data, "env_ids", "$.data", "iu", action.shape[1]))
+    env_ids = as_int64(vector(data, "env_ids", "$.data", kinds="iu", length=action.shape[1]))
     return Action(env_ids, action)
 
 
@@ -136,7 +136,7 @@ def _write_feedback(pieces: Pieces, message: Feedback) -> None:
 def _feedback(fields: FieldMap) -> Feedback:
     env_indices = env_vector(fields, "env_indices", "$")
     m = len(env_indices)
-    step_ids = as_int64(vector(fields, "step_ids", "$", "iu", m))
+    step_ids = as_int64(vector(fields, "step_ids", "$", kinds="iu", length=m))
     data = map_field(fields, "data", "$", keys=_FEEDBACK_KEYS)
     obs: Observation | None
     try:
@@ -148,8 +148,8 @@ def _feedback(fields: FieldMap) -> Feedback:
         step_ids,
         obs,
         reward_vector(data, "rewards", "$.data", m),
-        vector(data, "terminated", "$.data", "b", m),
-        vector(data, "truncated", "$.data", "b", m),
+        vector(data, "terminated", "$.data", kinds="b", length=m),
+        vector(data, "truncated", "$.data", kinds="b", length=m),
         check_info(map_field(data, "info", "$.data"), m),
     )
 

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,21 +69,21 @@ class Telemetry(logging.Handler):
         """The counters and gauges in Prometheus' text format."""
         counters = self._counters()
         queue = self._infer_queue()
-        samples: list[tuple[str, str, str, float]] = [
-            ("plugrl_global_step", "counter", "", counters["global_step"]),
-            ("plugrl_learns_total", "counter", "", counters["num_learns"]),
-            ("plugrl_frames_kept_total", "counter", "", counters["frames_kept"]),
+        samples = [
+            _Sample("plugrl_global_step", "counter", counters["global_step"]),
+            _Sample("plugrl_learns_total", "counter", counters["num_learns"]),
+            _Sample("plugrl_frames_kept_total", "counter", counters["frames_kept"]),
             *(
-                ("plugrl_frames_discarded_total", "counter", f'{{cause="{cause}"}}', number)
+                _Sample("plugrl_frames_discarded_total", "counter", number, f'{{cause="{cause}"}}')
                 for cause, number in counters["discarded"].items()
             ),
-            ("plugrl_checkpoints_failed_total", "counter", "", counters["checkpoints_failed"]),
-            ("plugrl_workers", "gauge", "", len(self._loop.batcher.workers)),
-            ("plugrl_infer_queue_requests", "gauge", "", queue["requests"]),
-            ("plugrl_infer_queue_envs", "gauge", "", queue["envs"]),
-            ("plugrl_uptime_seconds", "gauge", "", counters["uptime_seconds"]),
+            _Sample("plugrl_checkpoints_failed_total", "counter", counters["checkpoints_failed"]),
+            _Sample("plugrl_workers", "gauge", len(self._loop.batcher.workers)),
+            _Sample("plugrl_infer_queue_requests", "gauge", queue["requests"]),
+            _Sample("plugrl_infer_queue_envs", "gauge", queue["envs"]),
+            _Sample("plugrl_uptime_seconds", "gauge", counters["uptime_seconds"]),
             *(
-                ("plugrl_metric", "gauge", f'{{name="{name}"}}', value)
+                _Sample("plugrl_metric", "gauge", value, f'{{name="{name}"}}')
                 for name, value in self._loop.metrics.items()
             ),
         ]
@@ -138,6 +138,17 @@ class Telemetry(logging.Handler):
         }
 
 
+class _Sample(NamedTuple):
+    """One line of Prometheus' text format."""
+
+    name: str
+    kind: str
+    """counter or gauge."""
+    value: float
+    labels: str = ""
+    """In braces, where there are any."""
+
+
 def _worker(worker: Worker) -> dict[str, Any]:
     stats, now = worker.stats, time.monotonic()
     returns = stats.episodes.returns
@@ -177,9 +188,9 @@ def _strict(value: Any) -> Any:
     return value
 
 
-def _exposition(samples: list[tuple[str, str, str, float]]) -> Iterable[str]:
+def _exposition(samples: list[_Sample]) -> Iterable[str]:
     described = set()
-    for name, kind, labels, value in samples:
+    for name, kind, value, labels in samples:
         if name not in described:
             described.add(name)
             yield f"# TYPE {name} {kind}\n"
