@@ -9,13 +9,14 @@ import pytest
 
 from plugrl.data.progress import LearnProgress
 from plugrl.errors import CheckpointError, LearnInterruptedError, PlugRLError, ServerStoppedError
+from plugrl.protocol.closing import SERVER_STOP
 from plugrl.protocol.messages import Infer
 from plugrl.server.algorithm import SavedCheckpoint
 from plugrl.server.batcher import Batcher
 from plugrl.server.local import LocalWorker
 from plugrl.server.loop import Loop, StopReason
 from plugrl.server.worker import DiscardCause
-from tests.server.conftest import InProcess, Scripted, feedback_for, observe
+from tests.server.conftest import InProcess, Scripted, feedback_for, observe, until
 
 
 class Saved:
@@ -209,9 +210,9 @@ async def test_a_failed_write_goes_on_with_training_and_is_loud(caplog):
         await worker.act(infer_for([0]))
         worker.feedback(feedback_for([0]))
     await worker.act(infer_for([0]))
+    await until(lambda: loop.saving.num_failed >= 1)
     assert "CHECKPOINT NOT SAVED" in caplog.text
     assert "No space left" in caplog.text
-    assert loop.saving.num_failed >= 1
     saver.error = None
     await stop(loop, task)
     assert saver.steps[-1] == 3
@@ -318,8 +319,6 @@ async def test_a_local_worker_is_told_that_the_run_is_over():
     worker.feedback(feedback_for([0]))
     acting = asyncio.create_task(worker.act(infer_for([0])))
     await asyncio.wait_for(task, 5)
-    from plugrl.protocol.closing import SERVER_STOP
-
     worker.close(SERVER_STOP)
     with pytest.raises(ServerStoppedError):
         await acting

@@ -3,7 +3,10 @@
 import asyncio
 import logging
 import socket as sockets
+import ssl
+import subprocess
 import threading
+from functools import partial
 from pathlib import Path
 
 import msgpack
@@ -317,8 +320,6 @@ async def test_a_message_beyond_the_limit_closes_its_connection():
 
 
 def _certificate(folder: Path) -> tuple[Path, Path]:
-    import subprocess
-
     cert, key = folder / "cert.pem", folder / "key.pem"
     subprocess.run(
         [
@@ -333,8 +334,6 @@ def _certificate(folder: Path) -> tuple[Path, Path]:
 
 
 async def test_wss_is_served_with_a_certificate(tmp_path):
-    import ssl
-
     cert, key = _certificate(tmp_path)
     trusting = ssl.create_default_context(cafile=str(cert))
     async with running(Scripted(), tls_cert=cert, tls_key=key) as up:
@@ -380,6 +379,10 @@ async def test_an_image_named_like_a_state_costs_nobody_anything():
 
 async def test_a_client_that_reports_without_reading_its_actions_is_closed(caplog):
     algorithm = Scripted(action_dim=2**18)
+
+    def inferred(times: int) -> bool:
+        return len(algorithm.infer_sizes) >= times
+
     async with (
         running(algorithm, limits=LIMITS) as up,
         connect(up.url, max_queue=1, max_size=None) as blind,
@@ -388,7 +391,7 @@ async def test_a_client_that_reports_without_reading_its_actions_is_closed(caplo
         (worker,) = workers.values()
         for i in range(64):
             await blind.send(wire.encode(Infer(observe(1), np.array([0]), np.zeros(1, np.int64))))
-            await until(lambda i=i: len(algorithm.infer_sizes) > i)
+            await until(partial(inferred, i + 1))
             await until(lambda: worker.state is WorkerState.STEPPING)
             if not workers:
                 break
