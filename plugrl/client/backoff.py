@@ -33,5 +33,6 @@ class Backoff:
                 f"gave up after {self._failures} attempts in a row, the last one: {error}"
             )
         longest = max(config.retry_first_s, config.retry_max_s)
+        # Bounded, because floats end at 2.0**1024.
         doubled = config.retry_first_s * 2.0 ** min(self._failures - 1, 60)
         return min(self._rng.uniform(1.0, 1.5) * min(doubled, longest / 1.5), longest)

@@ -40,6 +40,8 @@ class AlgorithmConfig:
 
     requires: ClassVar[frozenset[str]] = frozenset()
     """The capabilities that a policy must have to be trained by this algorithm."""
+    makes_checkpoints: ClassVar[bool] = True
+    """Whether there is anything to save: false for an algorithm that changes nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

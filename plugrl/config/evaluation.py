@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from plugrl.config.base import AlgorithmConfig, require
 
@@ -9,6 +10,8 @@ from plugrl.config.base import AlgorithmConfig, require
 @dataclass(frozen=True, kw_only=True)
 class EvaluationConfig(AlgorithmConfig):
     """Run exactly ``num_episodes`` episodes, report them, stop."""
+
+    makes_checkpoints: ClassVar[bool] = False
 
     num_episodes: int = 10
     """Episodes that count: the first ones to start, so that short ones are not preferred."""

@@ -11,13 +11,16 @@ from plugrl.server.turn import ModelTurn
 
 logger = logging.getLogger(__name__)
 
+MAX_SHOWN_CHECKPOINTS = 20
+"""Checkpoints that viewers are told of."""
+
 
 class Saving:
     """Writes at most one checkpoint at a time, and outlives every failed write."""
 
     def __init__(self, saver: Saver | None, algorithm: Algorithm, turn: ModelTurn) -> None:
         """Save with ``saver``; None saves nothing."""
-        self.written: deque[SavedCheckpoint] = deque(maxlen=20)
+        self.written: deque[SavedCheckpoint] = deque(maxlen=MAX_SHOWN_CHECKPOINTS)
         """The latest checkpoints."""
         self.num_failed = 0
         """Writes that failed since the server started."""

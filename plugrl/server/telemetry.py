@@ -17,7 +17,8 @@ from plugrl.server.loop import Loop
 from plugrl.server.worker import DiscardCause, Worker
 
 SNAPSHOT_VERSION = 1
-_LOG_LINES = 200
+_SHOWN_LOG_LINES = 200
+_SHOWN_BATCHES = 64
 
 
 class Telemetry(logging.Handler):
@@ -30,7 +31,7 @@ class Telemetry(logging.Handler):
         self._identity = identity
         self._started = time.monotonic()
         self._first_step = loop.algorithm.global_step
-        self._lines: deque[dict[str, Any]] = deque(maxlen=_LOG_LINES)
+        self._lines: deque[dict[str, Any]] = deque(maxlen=_SHOWN_LOG_LINES)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a log line."""
@@ -120,7 +121,7 @@ class Telemetry(logging.Handler):
             "threshold_requests": None if batcher.min_envs else len(batcher.workers),
             "oldest_wait_seconds": 0.0 if since is None else time.monotonic() - since,
             "missing": [worker.id for worker in batcher.missing()],
-            "batch_sizes": list(batcher.batch_sizes)[-64:],
+            "batch_sizes": list(batcher.batch_sizes)[-_SHOWN_BATCHES:],
             "wait_seconds": _percentiles(batcher.wait_seconds),
             "infer_seconds": _percentiles(self._loop.turn.brief_seconds),
         }

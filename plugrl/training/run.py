@@ -12,7 +12,6 @@ from typing import Any
 
 from plugrl.algorithms.base import BaseAlgorithm
 from plugrl.config.base import EnvSizes, PolicyConfig
-from plugrl.config.evaluation import EvaluationConfig
 from plugrl.errors import IncompatibleError
 from plugrl.policies.base import BasePolicy
 from plugrl.registry import ALGORITHMS, POLICIES
@@ -125,7 +124,7 @@ class TrainingRun:
             algorithm,
             spec.server,
             learner=InProcessLearner(algorithm),
-            saver=None if isinstance(spec.algorithm_config, EvaluationConfig) else saver,
+            saver=saver if spec.algorithm_config.makes_checkpoints else None,
             report=self._report,
             identity=self._identity(),
         )

@@ -1,5 +1,6 @@
 """The console: a compact table on a terminal, one plain line elsewhere; never a flood."""
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Mapping
@@ -94,7 +95,7 @@ class ConsoleSink:
 
 def format_metric(name: str, value: float) -> str:
     """A number for people: durations as h:mm:ss, counts grouped, four digits otherwise."""
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         return str(value)
     if name in ("time/eta_s", "time/elapsed_s"):
         return str(timedelta(seconds=round(value)))
