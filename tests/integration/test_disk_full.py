@@ -64,6 +64,9 @@ def test_training_goes_on_while_the_disk_is_full_and_saves_again_once_it_is_not(
     code, output = server.finish()
     assert code == 0, output
     assert valid_steps(exp_dir)[-1] > int(later[1])
+    lines = [json.loads(line) for line in (exp_dir / "metrics.jsonl").read_text().splitlines()]
+    steps = [line["step"] for line in lines]
+    assert steps == list(range(0, steps[-1] + 1, 128))
 
 
 def test_a_last_checkpoint_that_does_not_fit_is_a_failure_of_the_run(

@@ -5,6 +5,7 @@ step restored. Lines before a ``resumed`` whose ``step`` is above its own are su
 """
 
 import json
+import logging
 import math
 import os
 import time
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from plugrl.training.tracking.sink import TrackedRun
+
+logger = logging.getLogger(__name__)
 
 FILE_NAME = "metrics.jsonl"
 
@@ -28,9 +31,15 @@ class JsonlSink:
         self._append({"event": "resumed" if run.resumed else "started", "step": run.start_step})
 
     def write(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Append one line; numbers that JSON can't say become null."""
+        """Append one line; numbers that JSON can't say become null.
+
+        While the disk is full, lines wait in the file's buffer and go out with a later one.
+        """
         finite = {name: v if math.isfinite(v) else None for name, v in metrics.items()}
-        self._append({"step": step, **finite})
+        try:
+            self._append({"step": step, **finite})
+        except OSError as error:
+            logger.error("%s NOT WRITTEN at step %d: %s", FILE_NAME, step, error)
 
     def close(self) -> None:
         """Close the file."""

@@ -1,4 +1,6 @@
 import json
+from collections.abc import Callable
+from typing import TextIO
 
 from plugrl.training.tracking.jsonl import JsonlSink
 
@@ -24,6 +26,31 @@ def test_each_learn_is_one_line_that_can_be_read_at_once(tracked, tmp_path):
         {"step": 10, "train/loss": 0.5},
     ]
     sink.close()
+
+
+def test_a_line_that_finds_the_disk_full_comes_with_a_later_one(
+    tracked, tmp_path, monkeypatch, caplog
+):
+    sink = JsonlSink(tracked())
+
+    def full() -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(sink, "_file", Unflushable(sink._file, full))
+        sink.write(10, {})
+    assert "metrics.jsonl NOT WRITTEN at step 10: [Errno 28] No space left" in caplog.text
+    sink.write(20, {})
+    assert [line["step"] for line in lines(tmp_path)] == [0, 10, 20]
+    sink.close()
+
+
+class Unflushable:
+    """A file whose buffer goes nowhere."""
+
+    def __init__(self, file: TextIO, flush: Callable[[], None]) -> None:
+        self.write = file.write
+        self.flush = flush
 
 
 def test_numbers_that_json_cannot_say_are_null(tracked, tmp_path):
