@@ -9,12 +9,17 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from plugrl.training.tracking.tracker import CLOSE_TIMEOUT_S
+
 logger = logging.getLogger(__name__)
 
-GRACE_S = 5.0
-"""How long one side may take to end by itself once the other has ended in peace."""
+SERVER_GRACE_S = CLOSE_TIMEOUT_S + 15.0
+"""How long the server may take to end by itself once the clients have ended in peace: its trackers
+may be closing, and a signal would cut them off."""
+CLIENTS_GRACE_S = 5.0
+"""How long the clients may take to end by themselves once the server has ended in peace."""
 FAILED_GRACE_S = 1.0
-"""How long it may take once the other has failed."""
+"""How long one side may take once the other has failed."""
 TERM_GRACE_S = 10.0
 """How long the clients may take after SIGTERM, before SIGKILL."""
 
@@ -62,11 +67,11 @@ async def _until_end(server: "Child", clients: "Child", stop: asyncio.Event) -> 
     clients_code = clients_end.result() if clients_end.done() and not stop.is_set() else 0
     if clients_code != 0:
         logger.error("the env clients failed with exit code %d", clients_code)
-    if not await _ends(server_end, GRACE_S if clients_code == 0 else FAILED_GRACE_S):
+    if not await _ends(server_end, SERVER_GRACE_S if clients_code == 0 else FAILED_GRACE_S):
         # It saves what there is, and has a limit of its own for that.
         server.signal(signal.SIGTERM)
     server_code = await server_end
-    if not await _ends(clients_end, GRACE_S if server_code == 0 else FAILED_GRACE_S):
+    if not await _ends(clients_end, CLIENTS_GRACE_S if server_code == 0 else FAILED_GRACE_S):
         clients.signal(signal.SIGTERM)
         await _ends(clients_end, TERM_GRACE_S)
     clients_end.cancel()

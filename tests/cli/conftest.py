@@ -32,7 +32,7 @@ class Started:
                 return found
         raise AssertionError(f"no line with {pattern!r} in {''.join(self.lines)}")
 
-    def finish(self, timeout_s: float = 40) -> tuple[int, str]:
+    def finish(self, timeout_s: float = 90) -> tuple[int, str]:
         """The exit code and all that was written."""
         rest, _ = self.process.communicate(timeout=timeout_s)
         return self.process.returncode, "".join(self.lines) + rest

@@ -53,7 +53,7 @@ class Program:
         with self._changed:
             return "".join(self._lines)
 
-    def wait_for(self, pattern: str, *, count: int = 1, timeout_s: float = 40) -> re.Match[str]:
+    def wait_for(self, pattern: str, *, count: int = 1, timeout_s: float = 90) -> re.Match[str]:
         """The match in the ``count``-th line that has one."""
         found: list[re.Match[str]] = []
         deadline = time.monotonic() + timeout_s
@@ -68,7 +68,7 @@ class Program:
                     assert seen < len(self._lines) or not self._ended, "".join(self._lines)
         return found[count - 1]
 
-    def finish(self, timeout_s: float = 40) -> tuple[int, str]:
+    def finish(self, timeout_s: float = 90) -> tuple[int, str]:
         """The exit code and all that was written."""
         self.process.wait(timeout_s)
         self._reader.join()
