@@ -41,7 +41,7 @@ def test_ctrl_c_in_a_learn_saves_what_was_before_it_and_says_what_was_dropped(st
         *("--algo.policy-checkpoint-path", str(before)),
     )
     server.process.send_signal(signal.SIGINT)
-    code, output = server.finish(timeout_s=15)
+    code, output = server.finish()
     assert code == 0, output
     assert "the learn was rolled back" in output
     assert "its 128 frames are dropped" in output
@@ -57,6 +57,6 @@ def test_a_second_ctrl_c_leaves_at_once(start, tmp_path):
     server.process.send_signal(signal.SIGINT)
     server.wait_for("waiting at most 30 s for the learn in progress")
     server.process.send_signal(signal.SIGINT)
-    code, output = server.finish(timeout_s=5)
+    code, output = server.finish(timeout_s=25)
     assert code == 130, output
     assert [p.name for p in (tmp_path / EXPERIMENTS / "x").iterdir() if p.is_dir()] == []
