@@ -64,7 +64,7 @@ def test_it_leaves_after_the_wanted_episodes_and_says_what_it_did(policy_server)
     summary = server.run(probe(1), num_episodes=2)
     assert (summary.num_episodes, summary.num_steps, summary.mean_return) == (2, 6, 3.0)
     assert not summary.server_stopped
-    assert server.thread.closes == [(1000, "")]
+    assert server.thread.wait_for_closes() == [(1000, "")]
 
 
 def test_it_leaves_when_the_server_stops_and_does_not_come_back(policy_server):
