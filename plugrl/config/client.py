@@ -6,6 +6,9 @@ from pathlib import Path
 from plugrl.config.base import require
 from plugrl.config.server import LogLevel
 
+MAX_WAIT_S = 1e9
+"""Sockets take no longer timeouts than clocks can count."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClientConfig:
@@ -66,7 +69,7 @@ class ClientConfig:
             "retry_max_s",
         ):
             value = getattr(self, name)
-            require(self, 0 < value < float("inf"), name, "finite seconds, more than 0")
+            require(self, 0 < value <= MAX_WAIT_S, name, "seconds, more than 0 and at most 1e9")
         require(self, 1 <= self.server_port <= 65_535, "server_port", "1 to 65535")
         require(self, self.video_every >= 0, "video_every", "at least 0")
         require(self, self.seed >= 0, "seed", "at least 0")

@@ -60,6 +60,7 @@ class ServerConfig:
     """Bounds on what peers can cost."""
 
     def __post_init__(self) -> None:
+        require(self, bool(self.host), "host", "an address, such as 0.0.0.0 for all")
         require(self, 0 <= self.port <= 65_535, "port", "0 to 65535")
         size = self.mini_infer_batch_size
         require(self, size is None or size >= 1, "mini_infer_batch_size", "at least 1, or none")
@@ -108,7 +109,7 @@ class RunConfig:
     """Least level of the log lines shown."""
 
     def __post_init__(self) -> None:
-        require(self, self.num_threads >= 1, "num_threads", "at least 1")
+        require(self, 1 <= self.num_threads <= 2**16, "num_threads", "1 to 65536")
         require(self, 0 <= self.seed < 2**32, "seed", "0 to 4294967295")
         require(self, self.keep_last >= 1, "keep_last", "at least 1")
         require(self, not (self.resume and self.overwrite), "overwrite", "no overwrite with resume")

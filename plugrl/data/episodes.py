@@ -20,7 +20,10 @@ class EpisodeStats:
         self.successes: deque[bool] = deque(maxlen=window)
 
     def record(self, info: Info, done: NDArray[np.bool_]) -> int:
-        """Take the episodes of the frames that are done (m,); returns how many there were."""
+        """Take the episodes of the frames that are done (m,); returns how many there were.
+
+        Those with a return of NaN or infinity are left out.
+        """
         if not done.any():
             return 0
         episode = info.get("episode")
@@ -31,6 +34,8 @@ class EpisodeStats:
             _column(episode, "r", done, default=0.0),
             _column(episode, "l", done, default=0),
         )
+        # One NaN of one client would hide the means of everybody's next hundred episodes.
+        finished &= np.isfinite(returns)
         successes = _column(episode, "s", done, default=False)
         for i in np.flatnonzero(finished):
             self.num_episodes += 1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from plugrl.config.gymnasium import GymnasiumEnvConfig
 from plugrl.envs.base import StepResult, VectorEnv
-from plugrl.envs.spaces import ObservationLayout, action_decoder
+from plugrl.envs.spaces import LARGEST, ObservationLayout, action_decoder
 from plugrl.errors import EnvError, UsageError
 from plugrl.protocol.messages import Array, Observation
 
@@ -70,8 +70,8 @@ class GymnasiumVector(VectorEnv):
         for row, (i, action) in enumerate(chosen):
             obs, reward, terminated[row], truncated[row], info = self._envs[i].step(action)
             raw[row], rewards[row], success[row] = obs, reward, _success(info)
-        if not np.isfinite(rewards).all():
-            raise EnvError(f"expected finite rewards, got {rewards.tolist()}")
+        if not (np.abs(rewards) <= LARGEST).all():  # false for NaN too
+            raise EnvError(f"expected finite float32 rewards, got {rewards.tolist()}")
         if self._max_steps is not None:
             self._steps[env_indices] += 1
             truncated |= self._steps[env_indices] >= self._max_steps
@@ -153,7 +153,7 @@ def _make(config: GymnasiumEnvConfig) -> AnyEnv:
     except gym.error.DependencyNotInstalled as error:
         remedy = "; pip install 'plugrl[mujoco]'" if "mujoco" in str(error).lower() else ""
         raise UsageError(f"can't make {config.id!r}: {error}{remedy}") from error
-    except (gym.error.Error, ImportError, TypeError) as error:
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         raise UsageError(f"can't make {config.id!r} with {kwargs}: {error}") from error
 
 

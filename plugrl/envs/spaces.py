@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 from plugrl.errors import EnvError, IncompatibleError, InvalidMessageError
 from plugrl.protocol.messages import Array, Observation
 
+LARGEST = float(np.finfo(np.float32).max)
+"""Largest number that an env may report: learners compute in float32."""
 ActionDecoder = Callable[[Array], "Sequence[Any] | Array"]
 """(k, *action shape) from the server -> k actions for ``env.step``."""
 
@@ -128,11 +130,12 @@ class _Leaf:
                     f"at {self.name}"
                 )
             rows[i] = flat.reshape(-1)
-        if not np.isfinite(rows).all():
-            bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+        in_range = np.abs(rows) <= LARGEST  # false for NaN too
+        if not in_range.all():
+            bad = int(np.flatnonzero(~in_range.all(axis=1))[0])
             raise EnvError(
-                f"expected finite observations, got {rows[bad]} at {self.name}, row {bad}; the "
-                "simulation is unstable or the env divides by zero"
+                f"expected finite float32 observations, got {rows[bad]} at {self.name}, row {bad}; "
+                "the simulation is unstable or the env divides by zero"
             )
         return rows
 

@@ -105,14 +105,20 @@ def load(step_dir: Path) -> LoadedCheckpoint:
     step_folder.require_step_folder(step_dir)
     folder = step_folder.read_step(step_dir)
     try:
+        step, counters = folder.state["step"], folder.state["counters"]
+        if type(counters["global_step"]) is not int or counters["global_step"] != step:
+            raise CheckpointDamagedError(
+                f"expected counters of step {step}, got {counters['global_step']!r:.80}, "
+                f"at {step_dir}"
+            )
         return LoadedCheckpoint(
             path=step_dir,
-            step=folder.state["step"],
+            step=step,
             origin=_origin(folder.state["origin"]),
             state=TrainState(
                 model=safetensors.load(folder.files[MODEL_FILE]),
                 optimizer=safetensors.load(folder.files[OPTIMIZER_FILE]),
-                counters=folder.state["counters"],
+                counters=counters,
             ),
         )
     except (KeyError, TypeError, SafetensorError) as error:

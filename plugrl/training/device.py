@@ -18,6 +18,7 @@ def require_device(device: str, *, num_threads: int) -> None:
     torch.set_num_threads(num_threads)
     try:
         torch.empty(0, device=device)
+        torch.Generator(device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).partition("\n")[0]
         raise UsageError(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from plugrl.algorithms.base import BaseAlgorithm
+from plugrl.errors import CheckpointDamagedError
 from plugrl.training import checkpoint
 from plugrl.training.checkpoint import LoadedCheckpoint, Origin, Resume
 from plugrl.training.spec import RunSpec
@@ -37,16 +38,29 @@ def restore(
 
     Raises:
         CheckpointMismatchError: ``start`` is of another origin or architecture.
+        CheckpointDamagedError: ``start`` holds what ``algorithm`` can't take.
     """
     how = _how_much(spec)
     checkpoint.require_same_origin(start, origin, how)
     if how in ("resume", "all"):
-        algorithm.load_state(start.state)
+        _load_all(algorithm, start)
     else:
         algorithm.load_model(
             start.state.model, without="critic." if how == "except-critic" else None
         )
     logger.info("restored step %d from %s (%s)", start.step, start.path, how)
+
+
+def _load_all(algorithm: BaseAlgorithm[Any], start: LoadedCheckpoint) -> None:
+    try:
+        algorithm.load_state(start.state)
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        # The hashes are right: somebody wrote this who is no algorithm of this kind and version.
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise CheckpointDamagedError(
+            f"expected the state of a {type(algorithm).__name__}, got one that it can't take "
+            f"({reason}), at {start.path}"
+        ) from error
 
 
 def _how_much(spec: RunSpec) -> str:

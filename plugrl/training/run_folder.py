@@ -26,7 +26,7 @@ class RunFolder:
         self.path = config.checkpoint_base_dir / algorithm / policy / self.name
         self._overwrite = config.overwrite
         self._lock: int | None = None
-        if not self.path.exists():
+        if not self._exists():
             if config.resume:
                 raise CheckpointNotFoundError(
                     f"FileNotFoundError: nothing to resume, there is no folder {self.path}; "
@@ -44,12 +44,15 @@ class RunFolder:
         """Make the folder, empty it if it is to be overwritten, and clear away dead writes.
 
         Raises:
-            OSError: it can't be made.
+            UsageError: it can't be made.
         """
         if self._overwrite and self.path.exists():
             self.close()
             shutil.rmtree(self.path)
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unusable(error) from error
         if self._lock is None:
             self._acquire()
         step_folder.clean(self.path)
@@ -59,6 +62,18 @@ class RunFolder:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def _exists(self) -> bool:
+        try:
+            return self.path.exists()
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: OSError) -> UsageError:
+        return UsageError(
+            f"can't make the run's folder {self.path}: {error.strerror}; choose another "
+            "--checkpoint-base-dir or --exp-name"
+        )
 
     def _acquire(self) -> None:
         descriptor = os.open(self.path, os.O_RDONLY)

@@ -10,7 +10,9 @@ a name is whole, even after ``kill -9`` or a full disk.
 
 import hashlib
 import json
+import math
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -22,6 +24,10 @@ from plugrl.errors import CheckpointDamagedError, CheckpointNotFoundError
 
 FORMAT = 1
 STATE_FILE = "state.json"
+_PARTS = {"step": int, "saved_at": str, "metrics": dict, "sha256": dict}
+"""Entries of ``state.json`` that are read here, and their types."""
+_STEP_END = 2**63
+_STEP_NAME = re.compile(r"0|[1-9][0-9]*")
 TEMPORARY_PREFIXES = (".writing-", ".deleting-")
 
 
@@ -138,7 +144,7 @@ def step_dirs(exp_dir: Path) -> list[Path]:
     """All step folders of an experiment, whole or not, in the order of their steps."""
     if not exp_dir.is_dir():
         return []
-    found = [p for p in exp_dir.iterdir() if p.name.isdecimal() and p.is_dir()]
+    found = [p for p in exp_dir.iterdir() if _STEP_NAME.fullmatch(p.name) and p.is_dir()]
     return sorted(found, key=lambda p: int(p.name))
 
 
@@ -200,7 +206,9 @@ def _glance(step_dir: Path) -> tuple[str | None, float | None]:
         state, _ = _read_state(step_dir)
     except CheckpointDamagedError:
         return None, None
-    return state["saved_at"], state["metrics"].get("rollout/episode_return_mean")
+    episode_return = state["metrics"].get("rollout/episode_return_mean")
+    known = isinstance(episode_return, float) and math.isfinite(episode_return)
+    return state["saved_at"], episode_return if known else None
 
 
 def _state_json(files: Mapping[str, bytes], state: Mapping[str, Any]) -> bytes:
@@ -214,7 +222,7 @@ def _read_state(step_dir: Path) -> tuple[dict[str, Any], dict[str, str]]:
         state = json.loads(_read(path))
         expected = state.pop("state_sha256")
         version = state["format"]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise CheckpointDamagedError(
             f"expected a checkpoint's JSON, got {error}, at {path}"
         ) from error
@@ -223,7 +231,23 @@ def _read_state(step_dir: Path) -> tuple[dict[str, Any], dict[str, str]]:
     actual = _hash(_canonical(state))
     if actual != expected:
         raise CheckpointDamagedError(f"expected sha256 {expected}, got {actual}, at {path}")
+    _require_parts(state, path)
     return state, state.pop("sha256")
+
+
+def _require_parts(state: Mapping[str, Any], path: Path) -> None:
+    """Refuse what was not written by ``write_step``: hashes prove no more than that it is whole."""
+    for name, kind in _PARTS.items():
+        if type(state.get(name)) is not kind:
+            raise CheckpointDamagedError(
+                f"expected a {kind.__name__}, got {state.get(name)!r:.80}, at {path}: {name}"
+            )
+    if not 0 <= state["step"] < _STEP_END:
+        raise CheckpointDamagedError(
+            f"expected a step from 0, got {state['step']!r:.80}, at {path}: step"
+        )
+    if strange := [name for name in state["sha256"] if Path(name).name != name]:
+        raise CheckpointDamagedError(f"expected plain file names, got {strange!r:.80}, at {path}")
 
 
 def _canonical(body: Mapping[str, Any]) -> bytes:

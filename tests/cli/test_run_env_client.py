@@ -36,6 +36,10 @@ def test_help_without_an_env_says_what_there_is(capsys):
         (("dummy-v1", "--num-envs", "0"), "expected at least 1, got 0"),
         (("dummy-v1", "--max-episode-steps", "5"), "has no limit of steps"),
         (("dummy-v1", "--env.episode-length", "0"), "expected at least 1, got 0"),
+        (("dummy-v1", "--server-host", "../.."), "expected a host name"),
+        (("dummy-v1", "--server-host", "a" * 300), "expected a host name"),
+        (("dummy-v1", "--connect-timeout-s", "1e300"), "at most 1e9, got 1e+300"),
+        (("gym-v1", "--env.id", ":"), "can't make ':'"),
     ],
 )
 def test_a_mistake_is_one_clear_sentence_and_exit_2(argv, sentence, capsys, monkeypatch):

@@ -213,7 +213,7 @@ def test_whatever_the_metadata_says_it_goes_on(policy_server, metadata):
 
 def test_an_env_that_sees_nan_is_an_error_and_the_server_is_told(policy_server):
     server = policy_server()
-    with pytest.raises(EnvError, match="expected finite observations"):
+    with pytest.raises(EnvError, match="expected finite float32 observations"):
         server.run(Blind())
     assert server.thread.wait_for_closes()[0][0] == 1011
 

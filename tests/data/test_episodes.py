@@ -49,3 +49,10 @@ def test_its_state_is_json_and_comes_back() -> None:
     first.record({"episode": {"r": np.array([0.1]), "l": np.array([3])}}, np.array([True]))
     second.load_state(json.loads(json.dumps(first.state())))
     assert second.metrics() == first.metrics()
+
+
+def test_a_return_of_nan_or_infinity_is_left_out() -> None:
+    stats = EpisodeStats()
+    episode = {"r": np.array([np.nan, 3.0, np.inf]), "l": np.array([1, 2, 3])}
+    assert stats.record({"episode": episode}, np.ones(3, bool)) == 1
+    assert stats.metrics()["rollout/episode_return_mean"] == 3.0

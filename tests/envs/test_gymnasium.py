@@ -240,11 +240,11 @@ except UsageError as error:
 def test_a_nan_observation_or_reward_is_an_error():
     blind = GymnasiumVector([Scripted(observations=[np.nan])])
     blind.reset(np.array([0]), None)
-    with pytest.raises(EnvError, match="expected finite observations"):
+    with pytest.raises(EnvError, match="expected finite float32 observations"):
         blind.step(np.array([0]), np.zeros((1, 1)))
     unpaid = GymnasiumVector([Scripted(rewards=[np.nan])])
     unpaid.reset(np.array([0]), None)
-    with pytest.raises(EnvError, match=r"expected finite rewards, got \[nan\]"):
+    with pytest.raises(EnvError, match=r"expected finite float32 rewards, got \[nan\]"):
         unpaid.step(np.array([0]), np.zeros((1, 1)))
 
 

@@ -93,7 +93,9 @@ def test_two_texts_are_refused():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_an_observation_that_is_not_finite_is_an_error_that_names_the_row(bad):
-    with pytest.raises(EnvError, match=r"expected finite observations, got .* at state, row 1"):
+    with pytest.raises(
+        EnvError, match=r"expected finite float32 observations, got .* at state, row 1"
+    ):
         ObservationLayout(box(2)).encode([np.zeros(2), np.array([0.0, bad])])
 
 

@@ -96,7 +96,10 @@ async def test_a_page_of_another_site_is_refused():
 
 
 async def test_a_viewer_that_reads_nothing_slows_nobody():
-    async with running(Scripted()) as up, connect(f"{up.url}/monitor", max_queue=1):
+    async with (
+        running(Scripted()) as up,
+        connect(f"{up.url}/monitor", max_queue=1, close_timeout=0.2),
+    ):
         async with client(up.url) as peer:
             for _ in range(200):
                 await peer.exchange([0])

@@ -385,7 +385,7 @@ async def test_a_client_that_reports_without_reading_its_actions_is_closed(caplo
 
     async with (
         running(algorithm, limits=LIMITS) as up,
-        connect(up.url, max_queue=1, max_size=None) as blind,
+        connect(up.url, max_queue=1, max_size=None, close_timeout=0.2) as blind,
     ):
         workers = up.server.loop.batcher.workers
         (worker,) = workers.values()

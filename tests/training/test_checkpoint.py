@@ -95,9 +95,27 @@ def test_an_experiment_folder_in_place_of_a_step_folder_says_which_steps_there_a
 def test_files_with_right_hashes_that_hold_no_arrays_are_damage(tmp_path):
     files = {"model.safetensors": b"no", "optimizer.safetensors": b"no"}
     step_folder.write_step(
-        tmp_path, 1, files, {"step": 1, "origin": {"sizes": None}, "counters": {}}
+        tmp_path,
+        1,
+        files,
+        {
+            "step": 1,
+            "origin": {"sizes": None},
+            "counters": {"global_step": 1},
+            "metrics": {},
+            "saved_at": "",
+        },
     )
     with pytest.raises(CheckpointDamagedError, match="can't use"):
+        load(tmp_path / "1")
+
+
+@pytest.mark.parametrize("step", [float("nan"), 2, "1", 10**40])
+def test_counters_of_another_step_are_damage(tmp_path, step):
+    counters = {"step": 1, "origin": {"sizes": None}, "counters": {"global_step": step}}
+    state = {**counters, "metrics": {}, "saved_at": ""}
+    step_folder.write_step(tmp_path, 1, {"model.safetensors": b""}, state)
+    with pytest.raises(CheckpointDamagedError, match="expected counters of step 1"):
         load(tmp_path / "1")
 
 

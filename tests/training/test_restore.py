@@ -9,8 +9,9 @@ from plugrl.config.base import EnvSizes
 from plugrl.config.evaluation import EvaluationConfig
 from plugrl.config.gaussian import GaussianConfig
 from plugrl.config.ppo import PPOConfig, Restore
-from plugrl.errors import CheckpointMismatchError
+from plugrl.errors import CheckpointDamagedError, CheckpointMismatchError
 from plugrl.training import checkpoint
+from plugrl.training.restore import restore
 from plugrl.training.run import TrainingRun, build_run
 
 SIZES = EnvSizes(obs_dim=3, action_dim=2)
@@ -35,8 +36,8 @@ def saved(spec, train, tmp_path) -> checkpoint.LoadedCheckpoint:
     return checkpoint.load(path)
 
 
-def warm(path: Path, restore: Restore = "all") -> PPOConfig:
-    return dataclasses.replace(TINY_PPO, policy_checkpoint_path=path, restore=restore)
+def warm(path: Path, how: Restore = "all") -> PPOConfig:
+    return dataclasses.replace(TINY_PPO, policy_checkpoint_path=path, restore=how)
 
 
 def weights(run: TrainingRun) -> dict[str, Any]:
@@ -51,14 +52,14 @@ def test_a_warm_start_takes_all_by_default(spec, saved, equal):
 
 
 def test_a_warm_start_of_the_model_takes_the_weights_only(spec, saved):
-    config = warm(saved.path, restore="model")
+    config = warm(saved.path, how="model")
     run = build_run(spec(algorithm_config=config))
     assert all(np.array_equal(v, saved.state.model[n]) for n, v in weights(run).items())
     assert (run.algorithm.global_step, run.algorithm.num_learns) == (0, 0)
 
 
 def test_a_warm_start_except_the_critic_leaves_the_critic_fresh(spec, saved):
-    config = warm(saved.path, restore="except-critic")
+    config = warm(saved.path, how="except-critic")
     started, fresh = weights(build_run(spec(algorithm_config=config))), weights(build_run(spec()))
     critic = {name for name in started if name.startswith("critic.")}
     assert critic
@@ -85,3 +86,22 @@ def test_a_resume_goes_before_a_warm_start(spec, saved, train):
     checkpoint.save(own.run_dir, saved.origin, own.algorithm.state(), {})
     run = build_run(spec(run={"resume": True}, algorithm_config=warm(saved.path)))
     assert run.algorithm.global_step == 64
+
+
+@pytest.mark.parametrize(
+    ("part", "changes"),
+    [
+        ("optimizer", {"rng.policy": np.zeros(3, np.uint8)}),
+        ("optimizer", {"rng.policy": ...}),
+        ("counters", {"rewards": {}}),
+        ("counters", {"episodes": [1]}),
+    ],
+    ids=["a short generator", "no generator", "no moments", "episodes of another form"],
+)
+def test_a_state_that_the_algorithm_cannot_take_is_one_sentence(spec, saved, part, changes):
+    chosen = spec(algorithm_config=warm(saved.path))
+    entries = {**getattr(saved.state, part), **changes}
+    entries = {name: value for name, value in entries.items() if value is not ...}
+    start = dataclasses.replace(saved, state=dataclasses.replace(saved.state, **{part: entries}))
+    with pytest.raises(CheckpointDamagedError, match="expected the state of a PPO"):
+        restore(chosen, build_run(spec()).algorithm, start, start.origin)

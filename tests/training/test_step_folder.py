@@ -226,3 +226,59 @@ def test_kill_9_at_any_moment_of_a_write_leaves_only_whole_folders(tmp_path):
     assert newest > 0
     clean(tmp_path)
     assert all(p.name.isdecimal() for p in tmp_path.iterdir())
+
+
+def forge(step_dir: Path, **changes: object) -> None:
+    """Change entries of ``state.json`` and make its own hash right again."""
+    path = step_dir / "state.json"
+    body = {**json.loads(path.read_bytes()), **changes}
+    del body["state_sha256"]
+    body = {key: value for key, value in body.items() if value is not ...}
+    body["state_sha256"] = step_folder._hash(step_folder._canonical(body))
+    path.write_bytes(step_folder._canonical(body))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sha256": ...},
+        {"sha256": ["model.safetensors"]},
+        {"sha256": {"../../../../dev/zero": "0"}},
+        {"step": "7"},
+        {"step": -5},
+        {"step": 10**40},
+        {"step": float("nan")},
+        {"metrics": ...},
+        {"saved_at": 3},
+    ],
+    ids=repr,
+)
+def test_a_state_that_is_not_ours_makes_the_folder_invalid_though_its_hash_is_right(
+    tmp_path, changes
+):
+    path = write(tmp_path, 7)
+    forge(path, **changes)
+    with pytest.raises(CheckpointDamagedError, match=r"state\.json"):
+        read_step(path)
+    assert [summary.damage is None for summary in summaries(tmp_path)] == [False]
+
+
+def test_json_nested_too_deeply_makes_the_folder_invalid(tmp_path):
+    path = write(tmp_path, 7)
+    (path / "state.json").write_bytes(b"[" * 100_000 + b"]" * 100_000)
+    with pytest.raises(CheckpointDamagedError, match=r"state\.json"):
+        read_step(path)
+
+
+@pytest.mark.parametrize("name", ["0100", "1e6", "-5", "+5", " 5", "1_000", "٣", "5.bak"])
+def test_folders_of_other_names_are_no_steps(tmp_path, name):
+    write(tmp_path, 5).rename(tmp_path / name)
+    assert valid_steps(tmp_path) == []
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), "1e9"])
+def test_a_mean_return_that_is_no_number_is_not_the_best(tmp_path, score):
+    for step, episode_return in ((1, 5.0), (2, score), (3, 1.0), (4, 1.0)):
+        write(tmp_path, step, episode_return)
+    prune(tmp_path, keep_last=1)
+    assert valid_steps(tmp_path) == [1, 4]
