@@ -1,6 +1,5 @@
 """Fields of a decoded map, each checked for presence, type and length; errors name the path."""
 
-import math
 import reprlib
 from collections.abc import Set
 from typing import Any, TypeAlias
@@ -14,6 +13,7 @@ from plugrl.protocol.messages import Array
 FieldMap: TypeAlias = dict[str, Any]
 
 _INT64 = np.dtype(np.int64)
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def map_field(fields: FieldMap, name: str, at: str, *, keys: Set[str] | None = None) -> FieldMap:
@@ -80,7 +80,7 @@ def env_vector(fields: FieldMap, name: str, at: str) -> NDArray[np.int64]:
 
 
 def reward_vector(fields: FieldMap, name: str, at: str, length: int) -> Array:
-    """A field of finite floats, (length,).
+    """A field of floats that are finite in float32, (length,).
 
     Raises:
         InvalidMessageError: it isn't, or is missing from the map at path ``at``.
@@ -91,15 +91,17 @@ def reward_vector(fields: FieldMap, name: str, at: str, length: int) -> Array:
 
 
 def refuse_not_finite(array: Array, at: str) -> None:
-    """Refuse infinities and NaN in an array (n,) of floats.
+    """Refuse NaN and what float32 can't hold, infinities first, in an array (n,) of floats.
+
+    Float32 is what such numbers are by convention and what learners compute in: one that becomes
+    an infinity there spoils the updates of everybody.
 
     Raises:
         InvalidMessageError: there is one.
     """
-    values = array.tolist()
-    if not all(map(math.isfinite, values)):
-        row = next(i for i, value in enumerate(values) if not math.isfinite(value))
-        raise InvalidMessageError(f"expected finite floats, got {values[row]}, at {at}[{row}]")
+    for row, value in enumerate(array.tolist()):
+        if not -_LARGEST <= value <= _LARGEST:  # true for NaN too
+            raise InvalidMessageError(f"expected finite float32, got {value}, at {at}[{row}]")
 
 
 def as_int64(array: Array) -> NDArray[np.int64]:

@@ -121,6 +121,9 @@ def _text(text: Any, num_rows: int, at: str) -> Array:
     if isinstance(text, list) and all(isinstance(entry, str) for entry in text):
         check_text_size(len(text), max(map(len, text), default=0), at)
         text = np.array(text, dtype=np.str_)
+    if not num_rows and _is_without_rows(text):
+        # Libraries make a float array of an empty list.
+        return np.array([], dtype=np.str_)
     if not _is_batch(text, num_rows, rank=1):
         raise UnsplittableError(f"expected {num_rows} str, got {describe(text)}, at {at}")
     if text.dtype.kind != "U":

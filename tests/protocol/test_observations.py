@@ -30,3 +30,8 @@ def test_one_long_text_among_many_short_ones_cannot_claim_their_product() -> Non
     num_rows = MAX_TEXT_BYTES // (4 * MAX_TEXT_LEN) + 1
     with pytest.raises(InvalidMessageError, match="bytes"):
         _read(["a" * MAX_TEXT_LEN] + [""] * (num_rows - 1), num_rows)
+
+
+@pytest.mark.parametrize("text", [[], np.array([]), np.array([], np.str_)], ids=repr)
+def test_no_text_at_all_may_come_as_any_empty_vector(text: Any) -> None:
+    assert _read(text, 0).text.dtype.kind == "U"

@@ -191,6 +191,7 @@ NOT_FLAGS: list[Any] = [
         ("feedback", "data.obs.text", [..., np.zeros(1)]),
         ("feedback", "data.rewards", [..., None, 1.0, [1.0], np.array([1]), np.array(1.0)]),
         ("feedback", "data.rewards", [np.zeros(2), np.zeros((1, 1)), np.zeros(0)]),
+        ("feedback", "data.rewards", [np.array([1e300]), np.array([-3.5e38])]),
         ("feedback", "data.rewards", [np.array([np.nan]), np.array([np.inf]), -np.array([np.inf])]),
         ("feedback", "data.terminated", NOT_FLAGS),
         ("feedback", "data.truncated", NOT_FLAGS),
