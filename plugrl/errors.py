@@ -12,7 +12,8 @@
     │   ├── InvalidMessageError     a legal map that is no legal message
     │   └── UnexpectedMessageError  a legal message that was not due
     ├── ConnectionLostError         the peer is gone, or never answered
-    │   └── ServerStoppedError      the server said that the run is finished
+    │   ├── ServerStoppedError      the server said that the run is over
+    │   └── ServerResyncError       the server could not take what it was sent
     ├── EnvError                    an env broke its own contract
     ├── CheckpointError             a checkpoint that can't be used
     │   ├── CheckpointDamagedError  missing files, wrong hashes, unreadable data
@@ -38,20 +39,22 @@ class UsageError(PlugRLError):
 class UnknownNameError(UsageError):
     """A name that is not registered."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, beside: str = "") -> None:
         """Compose the sentence.
 
         Args:
             kind: what the name should have been, such as "algorithm".
             name: the name that is not known.
             known: the names that are.
+            beside: in words, what else would have done.
         """
         self.kind = kind
         self.name = name
         self.known = sorted(known)
         nearest = difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
         hint = f", did you mean {nearest[0]!r}?" if nearest else ""
-        super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(self.known)})")
+        names = ", ".join(self.known) + (f"; or {beside}" if beside else "")
+        super().__init__(f"unknown {kind} {name!r}{hint} (known: {names})")
 
 
 class ConfigError(UsageError, ValueError):
@@ -91,7 +94,11 @@ class ConnectionLostError(PlugRLError):
 
 
 class ServerStoppedError(ConnectionLostError):
-    """The server closed because the run is finished; do not reconnect."""
+    """The server closed because the run is over; do not reconnect."""
+
+
+class ServerResyncError(ConnectionLostError):
+    """The server closed because it could not take what it was sent; its log says why."""
 
 
 class EnvError(PlugRLError):

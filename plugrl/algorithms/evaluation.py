@@ -34,7 +34,7 @@ class EvaluationResult:
     length_mean: float
     """Steps."""
     success_rate: float | None
-    """None where the env reports no success."""
+    """None without any: clients report "no success" of envs that know none, too."""
     returns: list[float]
     """Of each episode, in the order in which they started."""
     lengths: list[int]
@@ -132,7 +132,7 @@ def summarize(episodes: list[Episode], config: EvaluationConfig) -> EvaluationRe
         confidence=config.confidence,
         return_interval=mean_interval(returns, config.confidence) if len(returns) > 1 else None,
         length_mean=float(np.mean(lengths)),
-        success_rate=float(np.mean(successes)) if successes else None,
+        success_rate=float(np.mean(successes)) if any(successes) else None,
         returns=returns,
         lengths=lengths,
     )

@@ -3,7 +3,10 @@
 import random
 
 from plugrl.config.client import ClientConfig
-from plugrl.errors import ConnectionLostError
+from plugrl.errors import ConnectionLostError, IncompatibleError, ServerResyncError
+
+RESYNC_LIMIT = 5
+"""Attempts in a row that may end with a resync: what the server can't take won't change."""
 
 
 class Backoff:
@@ -13,21 +16,29 @@ class Backoff:
         """Start with the shortest pause."""
         self._config = config
         self._failures = 0
+        self._resyncs = 0
         # Not from the config's seed: clients that lost one server must not return in step.
         self._rng = random.Random()  # noqa: S311
 
     def reset(self) -> None:
         """Begin anew after an attempt that succeeded."""
-        self._failures = 0
+        self._failures = self._resyncs = 0
 
     def next_pause(self, error: ConnectionLostError) -> float:
         """Seconds to wait after a failure: at least ``retry_first_s``, at most ``retry_max_s``.
 
         Raises:
             ConnectionLostError: it was one too many.
+            IncompatibleError: so it was, and the server refused what it was sent each time.
         """
         config = self._config
         self._failures += 1
+        self._resyncs = self._resyncs + 1 if isinstance(error, ServerResyncError) else 0
+        if self._resyncs >= RESYNC_LIMIT:
+            raise IncompatibleError(
+                f"gave up after {self._resyncs} attempts in a row: the server keeps refusing what "
+                f"this client sends, and its log says why; the last time, {error}"
+            )
         if self._failures >= config.retry_limit:
             raise ConnectionLostError(
                 f"gave up after {self._failures} attempts in a row, the last one: {error}"

@@ -17,8 +17,8 @@ from websockets.protocol import State
 from plugrl.client.handshake import RECEIVE_BYTES, open_socket, server_uri, shake_hands
 from plugrl.client.interrupts import Interruptible, Uninterrupted
 from plugrl.config.client import ClientConfig
-from plugrl.errors import ConnectionLostError, ProtocolError, ServerStoppedError
-from plugrl.protocol.closing import FINISHED, SERVER_STOP, Closing
+from plugrl.errors import ConnectionLostError, ProtocolError, ServerResyncError, ServerStoppedError
+from plugrl.protocol.closing import FINISHED, RESYNC, SERVER_STOP, Closing
 
 PONG_INTERVAL_S = 5.0
 """How often pings are answered while the caller is away; servers allow 20 s and more."""
@@ -66,7 +66,7 @@ class Connection:
 
         Raises:
             ConnectionLostError: the connection is gone.
-            ServerStoppedError: because the run is finished.
+            ServerStoppedError: because the server ended the run.
         """
         with self._lock, Uninterrupted():
             self._check_open()
@@ -84,7 +84,7 @@ class Connection:
 
         Raises:
             ConnectionLostError: the connection is gone, or silent for too long.
-            ServerStoppedError: the run is finished.
+            ServerStoppedError: the server ended the run.
             ProtocolError: a text frame came; nothing may be sent any more.
         """
         with self._lock, Uninterrupted():
@@ -187,9 +187,10 @@ class Connection:
         if close is None:
             return ConnectionLostError(f"lost the server at {self.address}: {why}")
         if close.reason == SERVER_STOP.reason:
-            return ServerStoppedError(f"the server at {self.address} has finished the run")
+            return ServerStoppedError(f"the server at {self.address} has ended the run")
         said = f"{close.code} {close.reason}".rstrip()
-        return ConnectionLostError(f"the server at {self.address} closed the connection ({said})")
+        kind = ServerResyncError if close.reason == RESYNC.reason else ConnectionLostError
+        return kind(f"the server at {self.address} closed the connection ({said})")
 
     def _answer_pings(self) -> None:
         while not self._ended.wait(PONG_INTERVAL_S):

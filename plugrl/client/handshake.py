@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import socket
 import ssl
 
@@ -32,13 +33,13 @@ def server_uri(config: ClientConfig) -> WebSocketURI:
         UsageError: ``server_host`` is a malformed URL.
     """
     host = config.server_host
-    if "://" not in host:
-        bracketed = f"[{host}]" if ":" in host else host
-        host = f"ws://{bracketed}:{config.server_port}/"
+    url = host if "://" in host else f"ws://{_host_and_port(host, config.server_port)}/"
     try:
-        return parse_uri(host)
-    except InvalidURI as error:
-        raise UsageError(f"expected a host name or ws:// URL, got {host!r}: {error}") from error
+        return parse_uri(url)
+    except (InvalidURI, ValueError) as error:
+        raise UsageError(
+            f"expected a host name, HOST:PORT or ws:// URL, got {host!r}: {error}"
+        ) from error
 
 
 def open_socket(uri: WebSocketURI, config: ClientConfig) -> socket.socket:
@@ -89,6 +90,13 @@ def shake_hands(sock: socket.socket, uri: WebSocketURI, config: ClientConfig) ->
     if protocol.handshake_exc is not None:
         raise _refusal(protocol.handshake_exc, _address(uri))
     return protocol
+
+
+def _host_and_port(host: str, port: int) -> str:
+    """``host`` in the form of URLs, with a port: its own, or else ``port``."""
+    if host.count(":") > 1 and not host.startswith("["):
+        host = f"[{host}]"  # IPv6
+    return host if re.search(r":[0-9]+$", host) else f"{host}:{port}"
 
 
 def _secured(sock: socket.socket, context: ssl.SSLContext, uri: WebSocketURI) -> socket.socket:

@@ -49,7 +49,7 @@ class Rollout:
 
         Raises:
             ConnectionLostError: the connection is gone; call this again with another one.
-            ServerStoppedError: the run is finished.
+            ServerStoppedError: the server ended the run.
             ProtocolError: the server broke the protocol.
         """
         session = ClientSession(reuse_feedback_obs=self._config.reuse_feedback_obs)

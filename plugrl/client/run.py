@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from plugrl.client.backoff import Backoff
 from plugrl.client.connection import Connection
+from plugrl.client.episodes import RECENT
 from plugrl.client.interrupts import StopRequestedError, stop_on_signals
 from plugrl.client.processes import run_in_processes
 from plugrl.client.rollout import Rollout
@@ -38,7 +39,15 @@ class ClientSummary:
     mean_return: float
     """Of the last 100 episodes; NaN before the first has ended."""
     server_stopped: bool
-    """Whether the server finished the run, rather than this client its episodes."""
+    """Whether the server ended the run, rather than this client its episodes."""
+
+    def __str__(self) -> str:
+        """A line for the log."""
+        which = f" of the last {RECENT}:" if self.num_episodes > RECENT else ""
+        return (
+            f"{self.num_episodes} episodes, {self.num_steps} steps, "
+            f"mean return{which} {self.mean_return:.2f}"
+        )
 
 
 def run_env_client(
@@ -51,6 +60,9 @@ def run_env_client(
 
     Reconnects by itself where a connection is lost. ``num_envs``, ``num_procs`` and the video
     fields of ``config`` are not read: ``env`` is all there is, and it is left open.
+
+    It logs to the logger ``plugrl.client``: connecting and the end at INFO, lost connections at
+    WARNING. A script sees these lines after ``logging.basicConfig(level=logging.INFO)``.
 
     Args:
         env: one or several Gymnasium envs (without autoreset), or a vector of them.
@@ -68,9 +80,11 @@ def run_env_client(
     rollout = Rollout(_as_vector(env), config, first_seed=seed)
     stopped = _exchange(rollout, config)
     episodes = rollout.episodes
-    return ClientSummary(
+    summary = ClientSummary(
         episodes.num_finished, episodes.num_steps, episodes.mean_return, server_stopped=stopped
     )
+    logger.info("done: %s", summary)
+    return summary
 
 
 def run_processes(
@@ -150,7 +164,7 @@ class _Work:
         try:
             with stop_on_signals(), contextlib.closing(self._build(index)) as env:
                 first_seed = self.config.seed + index * self.config.num_envs
-                summary = run_env_client(env, self.config, first_seed=first_seed)
+                run_env_client(env, self.config, first_seed=first_seed)
         except StopRequestedError as stop:
             logger.info("%s, stopped", stop)
             return 0
@@ -161,12 +175,6 @@ class _Work:
             # Whatever the env raised ends this process: the log has it all, the parent the code.
             logger.exception("the env client failed")
             return 1
-        logger.info(
-            "done: %d episodes, %d steps, mean return %.2f",
-            summary.num_episodes,
-            summary.num_steps,
-            summary.mean_return,
-        )
         return 0
 
     def _build(self, index: int) -> VectorEnv:

@@ -15,9 +15,9 @@ class ClientConfig:
     """How an env client meets the server and how long it stays."""
 
     server_host: str = "127.0.0.1"
-    """Address of the server, or a whole ws:// or wss:// URL."""
+    """Address of the server, HOST:PORT, or a whole ws:// or wss:// URL."""
     server_port: int = 8000
-    """Port of the server."""
+    """Port of the server, where its address has none."""
     api_key: str | None = None
     """Key to send; also read from PLUGRL_API_KEY."""
     tls_ca: Path | None = None

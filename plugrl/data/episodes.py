@@ -18,6 +18,8 @@ class EpisodeStats:
         self.returns: deque[float] = deque(maxlen=window)
         self.lengths: deque[int] = deque(maxlen=window)
         self.successes: deque[bool] = deque(maxlen=window)
+        self.any_success = False
+        """Whether one was ever seen: clients say "no success" of envs that know none, too."""
 
     def record(self, info: Info, done: NDArray[np.bool_]) -> int:
         """Take the episodes of the frames that are done (m,); returns how many there were.
@@ -43,10 +45,14 @@ class EpisodeStats:
             self.lengths.append(int(lengths[i]))
             if "s" in episode:
                 self.successes.append(bool(successes[i]))
+                self.any_success |= self.successes[-1]
         return int(finished.sum())
 
     def metrics(self) -> dict[str, float]:
-        """Means over the window; empty before the first episode."""
+        """Means over the window; empty before the first episode.
+
+        The success rate is among them from the first success on.
+        """
         if not self.returns:
             return {}
         means = {
@@ -54,7 +60,7 @@ class EpisodeStats:
             "rollout/episode_length_mean": float(np.mean(self.lengths)),
             "rollout/num_episodes": float(self.num_episodes),
         }
-        if self.successes:
+        if self.any_success:
             means["rollout/success_rate"] = float(np.mean(self.successes))
         return means
 
@@ -65,6 +71,7 @@ class EpisodeStats:
             "returns": list(self.returns),
             "lengths": list(self.lengths),
             "successes": list(self.successes),
+            "any_success": self.any_success,
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -73,6 +80,8 @@ class EpisodeStats:
         self.returns.extend(state["returns"])
         self.lengths.extend(state["lengths"])
         self.successes.extend(state["successes"])
+        # Older checkpoints don't have it.
+        self.any_success = state.get("any_success", any(self.successes))
 
 
 def _column(episode: Info, key: str, done: NDArray[np.bool_], *, default: Any) -> NDArray[Any]:

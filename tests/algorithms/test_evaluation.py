@@ -84,6 +84,13 @@ def test_statistics_by_hand() -> None:
     assert result.metrics()["eval/success_rate"] == 0.5
 
 
+def test_without_any_success_there_is_no_rate() -> None:
+    episodes = [Episode(i, episode_return=1.0, success=False) for i in range(2)]
+    result = summarize(episodes, EvaluationConfig(num_episodes=2))
+    assert result.success_rate is None
+    assert "eval/success_rate" not in result.metrics()
+
+
 def test_one_episode_has_no_interval() -> None:
     result = summarize([Episode(0, episode_return=1.0)], EvaluationConfig(num_episodes=1))
     assert result.return_interval is None

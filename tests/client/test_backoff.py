@@ -2,9 +2,10 @@ import pytest
 
 from plugrl.client.backoff import Backoff
 from plugrl.config.client import ClientConfig
-from plugrl.errors import ConnectionLostError
+from plugrl.errors import ConnectionLostError, IncompatibleError, ServerResyncError
 
 LOST = ConnectionLostError("no server at 127.0.0.1:1: refused")
+REFUSED = ServerResyncError("the server closed the connection (1001 plugrl-server-resync)")
 
 
 def pauses(backoff, count):
@@ -39,6 +40,26 @@ def test_the_last_attempt_ends_in_a_sentence_with_its_reason():
         match=r"gave up after 3 attempts in a row, the last one: no server at 127.0.0.1:1: refused",
     ):
         backoff.next_pause(LOST)
+
+
+def test_the_fifth_resync_in_a_row_is_the_last_and_says_where_the_reason_is():
+    backoff = Backoff(ClientConfig())
+    for _ in range(4):
+        backoff.next_pause(REFUSED)
+    with pytest.raises(
+        IncompatibleError,
+        match=r"gave up after 5 .* keeps refusing .* its log says why; .*plugrl-server-resync",
+    ):
+        backoff.next_pause(REFUSED)
+
+
+@pytest.mark.parametrize("between", [Backoff.reset, lambda backoff: backoff.next_pause(LOST)])
+def test_resyncs_with_an_action_or_another_end_in_between_are_not_in_a_row(between):
+    backoff = Backoff(ClientConfig())
+    for _ in range(3):
+        for _ in range(4):
+            backoff.next_pause(REFUSED)
+        between(backoff)
 
 
 def test_a_first_pause_above_the_longest_is_kept():

@@ -6,7 +6,7 @@ import pytest
 from plugrl.client import connection as connection_module
 from plugrl.client.connection import BROKEN_BY_SERVER, Connection
 from plugrl.config.client import ClientConfig
-from plugrl.errors import ConnectionLostError, ProtocolError, ServerStoppedError
+from plugrl.errors import ConnectionLostError, ProtocolError, ServerResyncError, ServerStoppedError
 
 
 async def echo(ws):
@@ -62,7 +62,7 @@ def test_an_error_of_the_client_is_told_by_another_code(serving):
 def test_the_stop_of_the_server_is_told_from_other_closes(serving):
     for code, reason, error in (
         (1001, "plugrl-server-stop", ServerStoppedError),
-        (1001, "plugrl-server-resync", ConnectionLostError),
+        (1001, "plugrl-server-resync", ServerResyncError),
         (1001, "Feedback timeout", ConnectionLostError),
         (1011, "Internal server error.", ConnectionLostError),
         (1000, "", ConnectionLostError),

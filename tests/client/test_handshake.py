@@ -116,7 +116,10 @@ def test_what_speaks_no_http_is_no_server(raw_server):
     ("host", "where"),
     [
         ("localhost", ("localhost", 8000, False)),
+        ("localhost:9000", ("localhost", 9000, False)),
         ("::1", ("::1", 8000, False)),
+        ("[::1]", ("::1", 8000, False)),
+        ("[::1]:9000", ("::1", 9000, False)),
         ("ws://far:9000", ("far", 9000, False)),
         ("wss://far.example/", ("far.example", 443, True)),
     ],
@@ -126,9 +129,14 @@ def test_the_host_is_a_name_an_address_or_a_url(host, where):
     assert (uri.host, uri.port, uri.secure) == where
 
 
-def test_a_malformed_url_is_refused():
-    with pytest.raises(UsageError, match="expected a host name or ws:// URL, got 'http://x'"):
-        server_uri(ClientConfig(server_host="http://x"))
+@pytest.mark.parametrize(
+    "host",
+    ["http://x", "x:", "x:port", "x:70000", "x:-1", ":8000", "[::1", "[::1]:x", ""],
+)
+def test_a_malformed_address_is_refused(host):
+    with pytest.raises(UsageError) as info:
+        server_uri(ClientConfig(server_host=host))
+    assert f"expected a host name, HOST:PORT or ws:// URL, got {host!r}" in str(info.value)
 
 
 # A key and a self-signed certificate for localhost, made for these tests, good for a hundred years:

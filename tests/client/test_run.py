@@ -7,7 +7,7 @@ import pytest
 from gymnasium import spaces
 
 from plugrl.client import run as run_module
-from plugrl.client.run import run_env_client, run_processes
+from plugrl.client.run import ClientSummary, run_env_client, run_processes
 from plugrl.config.client import ClientConfig
 from plugrl.config.dummy import DummyEnvConfig
 from plugrl.config.gymnasium import GymnasiumEnvConfig
@@ -135,6 +135,19 @@ def test_a_server_that_greets_and_closes_is_backed_off_too(serving):
     assert len(thread.connects) == 3
 
 
+def test_a_server_that_refuses_every_infer_is_left_after_five(serving, caplog):
+    async def handler(ws):
+        await ws.send(wire.encode(Metadata({})))
+        await ws.recv()
+        await ws.close(1001, "plugrl-server-resync")
+
+    thread = serving(handler)
+    config = config_of(thread, retry_max_s=0.01)
+    assert run_processes("probe-v1", ProbeEnvConfig(), config) == 2
+    assert "the server keeps refusing what this client sends" in caplog.text
+    assert len(thread.connects) == 5
+
+
 def test_after_a_connection_that_was_of_use_the_count_of_failures_begins_anew(policy_server):
     server = policy_server(endings=[(1, "abort")] * 6)
     summary = server.run(probe(1), num_episodes=3, retry_limit=2)
@@ -229,8 +242,26 @@ def test_one_process_is_this_one_and_its_exit_code_is_zero_when_done(policy_serv
     server = policy_server()
     config = server.config(num_envs=3, num_episodes=2)
     assert run_processes("probe-v1", ProbeEnvConfig(), config) == 0
-    assert "done: " in caplog.text
+    assert "done: 2 episodes, 15 steps, mean return 4.00" in caplog.text
     assert len(server.infers[0].obs) == 3
+
+
+def test_a_mean_of_the_latest_episodes_only_says_so():
+    few = ClientSummary(100, 300, 3.0, server_stopped=False)
+    assert str(few) == "100 episodes, 300 steps, mean return 3.00"
+    many = ClientSummary(101, 303, 3.0, server_stopped=False)
+    assert str(many) == "101 episodes, 303 steps, mean return of the last 100: 3.00"
+
+
+def test_a_person_s_script_hears_of_the_connection_and_of_the_end(policy_server, caplog):
+    caplog.set_level(logging.INFO, "plugrl.client")
+    server = policy_server(endings=[(1, "stop")])
+    server.run(probe(1))
+    assert caplog.messages == [
+        f"connected to 127.0.0.1:{server.port}",
+        f"the server at 127.0.0.1:{server.port} has ended the run",
+        "done: 0 episodes, 1 steps, mean return nan",
+    ]
 
 
 def test_the_exit_code_is_two_where_the_wish_cannot_be_granted(policy_server, caplog):

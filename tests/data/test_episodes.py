@@ -23,6 +23,26 @@ def test_the_mask_leaves_episodes_out() -> None:
     assert list(stats.returns) == [2.0]
 
 
+def test_the_success_rate_is_left_out_until_the_first_success() -> None:
+    stats = EpisodeStats(window=4)
+    for success in (False, False, True, False):
+        stats.record({"episode": {"r": np.zeros(1), "s": np.array([success])}}, np.ones(1, bool))
+        assert ("rollout/success_rate" in stats.metrics()) == (len(stats.successes) >= 3)
+    assert stats.metrics()["rollout/success_rate"] == 0.25
+
+
+def test_a_success_that_left_the_window_is_remembered_also_by_a_later_run() -> None:
+    stats, later, older = EpisodeStats(window=1), EpisodeStats(window=1), EpisodeStats(window=1)
+    for success in (True, False):
+        stats.record({"episode": {"r": np.zeros(1), "s": np.array([success])}}, np.ones(1, bool))
+    state = stats.state()
+    later.load_state(state)
+    assert later.metrics()["rollout/success_rate"] == 0.0
+    del state["any_success"]
+    older.load_state(state)
+    assert "rollout/success_rate" not in older.metrics()
+
+
 def test_successes_are_averaged_where_they_are_reported() -> None:
     stats = EpisodeStats()
     stats.record({"episode": {"r": np.zeros(2), "s": np.array([True, False])}}, np.ones(2, bool))
