@@ -34,4 +34,4 @@ def test_one_long_text_among_many_short_ones_cannot_claim_their_product() -> Non
 
 @pytest.mark.parametrize("text", [[], np.array([]), np.array([], np.str_)], ids=repr)
 def test_no_text_at_all_may_come_as_any_empty_vector(text: Any) -> None:
-    assert _read(text, 0).text.dtype.kind == "U"
+    assert _read(text, 0).dtype.kind == "U"
