@@ -141,10 +141,10 @@ class Server:
         listener = await self._bind()
         self.port = next(iter(listener.sockets)).getsockname()[1]
         logger.info("listening on %s", self.url)
-        if on_listening is not None:
-            on_listening(self.url)
         closing = INTERNAL_ERROR
         try:
+            if on_listening is not None:
+                on_listening(self.url)
             yield
             closing = SERVER_STOP
         finally:

@@ -52,7 +52,7 @@ def refused(request, capsys, tmp_path, monkeypatch):
         (("--exp-name", "a/b"), "expected a plain folder name, got 'a/b'"),
         (("--resume", "--overwrite", "--exp-name", "x"), "expected no overwrite with resume"),
         (("--resume", "true"), "Unrecognized options: true"),
-        (("--num-threads", "0"), "expected at least 1, got 0"),
+        (("--num-threads", "0"), "got 0, at RunConfig.num_threads"),
         (("--limits.max-connections", "0"), "expected more than 0, got 0"),
         (("--tls-cert", "x.pem"), "expected tls_cert and tls_key together"),
     ],
@@ -70,3 +70,13 @@ def test_a_missing_cuda_is_one_sentence_that_names_what_there_is(capsys, tmp_pat
     assert "got 'cuda'" in said
     assert "use one of cpu" in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_a_mistake_too(capsys, tmp_path):
+    (tmp_path / "file").touch()
+    base_dir = str(tmp_path / "file" / "checkpoints")
+    assert _code(run_server.run, *PPO, "--checkpoint-base-dir", base_dir, "--port", "0") == 2
+    said = capsys.readouterr().err
+    assert "can't make the run's folder" in said
+    assert "choose another --checkpoint-base-dir" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
