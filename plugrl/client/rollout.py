@@ -7,6 +7,7 @@ import numpy as np
 
 from plugrl.client.connection import Connection
 from plugrl.client.episodes import EVERYONE, EpisodeCounts, Rows
+from plugrl.client.greeting import require_same_sizes
 from plugrl.config.client import ClientConfig
 from plugrl.envs.base import VectorEnv
 from plugrl.protocol.messages import Action, Array, Feedback, Metadata, Observation
@@ -51,11 +52,14 @@ class Rollout:
             ConnectionLostError: the connection is gone; call this again with another one.
             ServerStoppedError: the server ended the run.
             ProtocolError: the server broke the protocol.
+            IncompatibleError: the server is of another env.
         """
         session = ClientSession(reuse_feedback_obs=self._config.reuse_feedback_obs)
         metadata = session.receive(connection.receive())
         assert isinstance(metadata, Metadata)
         self._env.greet(metadata.data)
+        if (sizes := self._env.sizes()) is not None:
+            require_same_sizes(metadata.data, sizes)
         held: list[bytes] = []
         while not self.finished():
             unchanged = ~self._needs_reset

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plugrl.config.base import EnvSizes
 from plugrl.errors import UsageError
 from plugrl.protocol.messages import Array, Info, Observation
 from plugrl.registry import ENVS
@@ -70,6 +71,10 @@ class VectorEnv(ABC):
 
     def greet(self, metadata: Mapping[str, Any]) -> None:  # noqa: B027
         """Hear what the server said of itself, on each connection; the default takes no notice."""
+
+    def sizes(self) -> EnvSizes | None:
+        """What a policy must know of the env; None, the default, where the class does not tell."""
+        return None
 
     def render(self) -> NDArray[np.uint8]:
         """The picture of env 0, (h, w, 3).

@@ -10,9 +10,10 @@ import numpy as np
 from gymnasium.envs.registration import parse_env_id  # noqa: TID253
 from numpy.typing import NDArray
 
+from plugrl.config.base import EnvSizes
 from plugrl.config.gymnasium import GymnasiumEnvConfig
 from plugrl.envs.base import StepResult, VectorEnv
-from plugrl.envs.spaces import LARGEST, ObservationLayout, action_decoder
+from plugrl.envs.spaces import LARGEST, ObservationLayout, action_decoder, action_sizes
 from plugrl.errors import EnvError, UsageError
 from plugrl.protocol.messages import Array, Observation
 
@@ -78,6 +79,13 @@ class GymnasiumVector(VectorEnv):
         obs_rows = self._layout.encode(raw)
         return StepResult(obs_rows, rewards, terminated, truncated, {"success": success})
 
+    def sizes(self) -> EnvSizes:
+        """The width of all states, and the size of an action."""
+        action_dim, num_choices = action_sizes(self._envs[0].action_space)
+        return EnvSizes(
+            obs_dim=self._layout.state_width, action_dim=action_dim, num_choices=num_choices
+        )
+
     def render(self) -> NDArray[np.uint8]:
         """The picture of env 0.
 
@@ -120,6 +128,11 @@ class GymnasiumEnv(GymnasiumVector):
             action_bounds=config.action_bounds,
             max_episode_steps=config.max_episode_steps or _registered_limit(envs[0]),
         )
+
+
+def is_registered(env_id: str) -> bool:
+    """Whether Gymnasium knows an env by this id."""
+    return env_id in gym.registry
 
 
 def _require_plain_env(env: Any) -> None:

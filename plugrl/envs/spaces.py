@@ -53,6 +53,11 @@ class ObservationLayout:
             raise IncompatibleError(f"expected at most one Text space, got {names}")
         self._no_text = np.full(1, "")
 
+    @property
+    def state_width(self) -> int:
+        """Width of all states side by side."""
+        return sum(leaf.width for leaf in self._states)
+
     def encode(self, raw: Sequence[Any]) -> Observation:
         """Turn k observations, as ``env.step`` returns them, into k rows.
 
@@ -101,6 +106,22 @@ def action_decoder(
     )
 
 
+def action_sizes(space: spaces.Space[Any]) -> tuple[int, tuple[int, ...]]:
+    """The width of a Box action, or else the choices of each component of a discrete one.
+
+    Args:
+        space: one that ``action_decoder`` takes.
+    """
+    if isinstance(space, spaces.Box):
+        return math.prod(space.shape), ()
+    if isinstance(space, spaces.Discrete):
+        return 0, (int(space.n),)
+    if isinstance(space, spaces.MultiDiscrete):
+        return 0, tuple(space.nvec.tolist())
+    assert isinstance(space, spaces.MultiBinary)
+    return 0, (2,) * math.prod(space.shape)
+
+
 class _Leaf:
     """One array of an observation, at a path of Dict keys and Tuple positions."""
 
@@ -110,7 +131,7 @@ class _Leaf:
         self.space = space
         self._path = path
         self._one_hot = isinstance(space, spaces.Discrete | spaces.MultiDiscrete)
-        self._width = spaces.flatdim(space) if not isinstance(space, spaces.Text) else 0
+        self.width = spaces.flatdim(space) if not isinstance(space, spaces.Text) else 0
         floats = isinstance(space, spaces.Box) and np.result_type(space.dtype, np.float32)
         self._dtype = floats or np.dtype(np.float32)
 
@@ -120,11 +141,11 @@ class _Leaf:
         return obs
 
     def encode_states(self, raw: Sequence[Any]) -> Array:
-        rows = np.empty((len(raw), self._width), self._dtype)
+        rows = np.empty((len(raw), self.width), self._dtype)
         for i, obs in enumerate(raw):
             value = np.asarray(self.pick(obs))
             flat = np.asarray(spaces.flatten(self.space, value)) if self._one_hot else value
-            if flat.size != self._width:
+            if flat.size != self.width:
                 raise EnvError(
                     f"expected an observation of {self.space}, got shape {value.shape}, "
                     f"at {self.name}"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plugrl.config.base import EnvSizes
 from plugrl.envs.base import StepResult, VectorEnv
 from plugrl.errors import UsageError
 from plugrl.protocol.messages import Array, Observation
@@ -66,6 +67,10 @@ class RecordVideo(VectorEnv):
     def greet(self, metadata: Mapping[str, Any]) -> None:
         """Pass on what the server said."""
         self._env.greet(metadata)
+
+    def sizes(self) -> EnvSizes | None:
+        """Those of the env that is filmed."""
+        return self._env.sizes()
 
     def render(self) -> NDArray[np.uint8]:
         """The picture of env 0."""

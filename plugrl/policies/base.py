@@ -61,7 +61,11 @@ class BasePolicy(nn.Module, ABC, Generic[ConfigT]):
         """
 
     def metadata(self) -> dict[str, Any]:
-        """``action_dim`` and ``action_horizon``, where the policy knows them."""
+        """What the greeting says of sizes, where the policy knows them.
+
+        Keys: ``obs_dim``, ``action_dim``, ``action_horizon`` (int) and ``num_choices`` (a list,
+        empty for continuous actions). Clients of other sizes then end with a sentence.
+        """
         return {}
 
 

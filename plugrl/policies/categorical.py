@@ -30,9 +30,14 @@ class CategoricalPolicy(StateActorCritic[CategoricalConfig]):
         self.to(config.device)
 
     def metadata(self) -> dict[str, Any]:
-        """The action's shape."""
+        """The sizes of observations and actions."""
         horizon, num_components = self.chunk_shape
-        return {"action_dim": num_components, "action_horizon": horizon}
+        return {
+            "obs_dim": self.obs_dim,
+            "action_dim": num_components,
+            "action_horizon": horizon,
+            "num_choices": self._choices[:num_components],
+        }
 
     def sample(
         self, inputs: torch.Tensor, *, deterministic: bool

@@ -36,9 +36,14 @@ class GaussianPolicy(StateActorCritic[GaussianConfig]):
         self.to(config.device)
 
     def metadata(self) -> dict[str, Any]:
-        """The action's shape."""
+        """The sizes of observations and actions."""
         horizon, action_dim = self.chunk_shape
-        return {"action_dim": action_dim, "action_horizon": horizon}
+        return {
+            "obs_dim": self.obs_dim,
+            "action_dim": action_dim,
+            "action_horizon": horizon,
+            "num_choices": [],
+        }
 
     def sample(
         self, inputs: torch.Tensor, *, deterministic: bool

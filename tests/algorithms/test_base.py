@@ -63,4 +63,4 @@ def test_the_state_holds_the_generators() -> None:
 
 def test_it_tells_what_its_policy_tells() -> None:
     algorithm = Dummy(DummyConfig(), policy())
-    assert algorithm.metadata() == {"action_dim": 2, "action_horizon": 1}
+    assert algorithm.metadata() == algorithm.policy.metadata() != {}

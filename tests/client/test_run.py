@@ -148,6 +148,15 @@ def test_a_server_that_refuses_every_infer_is_left_after_five(serving, caplog):
     assert len(thread.connects) == 5
 
 
+def test_a_server_of_another_env_is_left_at_its_greeting(policy_server, caplog):
+    server = policy_server(metadata={"obs_dim": 11, "action_dim": 3, "num_choices": []})
+    walker = GymnasiumEnvConfig(id="Walker2d-v5")
+    assert run_processes("gym-v1", walker, server.config()) == 2
+    assert "this server wants states 11 wide in all, the env has 17" in caplog.text
+    assert len(server.thread.connects) == 1
+    assert server.infers == []
+
+
 def test_after_a_connection_that_was_of_use_the_count_of_failures_begins_anew(policy_server):
     server = policy_server(endings=[(1, "abort")] * 6)
     summary = server.run(probe(1), num_episodes=3, retry_limit=2)

@@ -58,6 +58,7 @@ def test_closing_ends_the_video_in_progress(tmp_path):
 def test_greeting_and_picture_are_those_of_the_env(tmp_path):
     env = film(tmp_path, 0)
     env.greet({})
+    assert env.sizes() == DummyEnv(DummyEnvConfig(), 1).sizes()
     assert env.render().shape == (33, 64, 3)
 
 

@@ -89,5 +89,11 @@ def test_without_choices_it_says_how_to_give_them() -> None:
         CategoricalPolicy(CategoricalConfig(obs_dim=5), EnvSizes(obs_dim=5, action_dim=2))
 
 
-def test_its_metadata_counts_components() -> None:
-    assert policy().metadata() == {"action_dim": 2, "action_horizon": 1}
+@pytest.mark.parametrize("horizon", [1, 3])
+def test_its_metadata_counts_components_and_their_choices(horizon: int) -> None:
+    assert policy(action_horizon=horizon).metadata() == {
+        "obs_dim": 4,
+        "action_dim": 2,
+        "action_horizon": horizon,
+        "num_choices": [2, 3],
+    }

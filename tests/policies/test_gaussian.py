@@ -112,7 +112,8 @@ def test_normalisation_can_be_left_out(make_obs: MakeObs) -> None:
 def test_sizes_of_the_config_come_before_those_of_the_env() -> None:
     it = policy(obs_dim=2, action_dim=1)
     assert it.obs_dim == 2
-    assert it.metadata() == {"action_dim": 1, "action_horizon": 1}
+    sizes = {"obs_dim": 2, "action_dim": 1, "action_horizon": 1, "num_choices": []}
+    assert it.metadata() == sizes
 
 
 def test_without_a_size_it_says_how_to_give_one() -> None:
