@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from plugrl.cli.entry import configure_logging, write
+from plugrl.cli.env_choice import EnvChoice, choose_env, try_env
 from plugrl.cli.flags import to_flags
 from plugrl.cli.parsing import (
     load_named_plugins,
     peek,
     require_names,
-    split_env_name,
     take_names,
     wants_help,
 )
@@ -61,32 +61,31 @@ def run(argv: Sequence[str], prog: str) -> int:
     require_names(names, NAMES, f"see '{prog} --help' for what there is")
     if not env_names:
         raise UsageError(f"expected --env NAME, one of {', '.join(ENVS.uids())}")
-    env_uid, variant = split_env_name(env_names[-1])
-    env_default = ENVS.variant(env_uid, variant)
+    choice = choose_env(env_names[-1])
     arguments = (
-        server_flags(names, prog)
+        server_flags(names, prog, choice)
         .add_config("clients", LocalClients(), prefix="")
         .add("max_episode_steps", LIMIT_FLAG, None)
-        .add_config("env", env_default)
         .parse(flags)
     )
     configure_logging(arguments.run.log_level)
-    env = with_step_limit(env_uid, arguments.env, arguments.max_episode_steps)
+    env = with_step_limit(choice.uid, arguments.env, arguments.max_episode_steps)
+    try_env(choice.uid, env)
     clients = _client_config(arguments)
 
     def client_argv(url: str) -> list[str]:
         config = replace(clients, server_host=url)
         return [
-            *(env_uid, variant, *to_flags(config, ClientConfig())),
-            *to_flags(env, env_default, prefix="env."),
+            *(choice.uid, choice.variant, *to_flags(config, ClientConfig())),
+            *choice.flags(env),
             *(f"--import={module}" for module in arguments.imports),
         ]
 
     variables = _key(arguments.server)
-    return asyncio.run(supervise(server_argv(names, arguments), client_argv, variables))
+    return asyncio.run(supervise(server_argv(names, arguments, choice), client_argv, variables))
 
 
-def server_argv(names: Sequence[str], arguments: Any) -> list[str]:
+def server_argv(names: Sequence[str], arguments: Any, env: EnvChoice) -> list[str]:
     """The arguments of ``run-server`` that mean the same; the key is left out of sight."""
     server = replace(arguments.server, api_key=None, port=_port(arguments.server))
     return [
@@ -96,7 +95,8 @@ def server_argv(names: Sequence[str], arguments: Any) -> list[str]:
         *to_flags(arguments.track, TrackConfig(), prefix="track."),
         *to_flags(arguments.policy, POLICIES.variant(*names[:2]), prefix="policy."),
         *to_flags(arguments.algo, ALGORITHMS.variant(*names[2:]), prefix="algo."),
-        f"--env={arguments.env_name}",
+        f"--env={env.name}",
+        *to_flags(arguments.env, env.config, prefix="env."),
         *(f"--import={module}" for module in arguments.imports),
     ]
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NoReturn
 import tyro
 
 from plugrl.cli.entry import configure_logging, run_and_exit, write
+from plugrl.cli.env_choice import choose_env
 from plugrl.cli.list_names import describe
 from plugrl.cli.parsing import (
     IMPORT_FLAG,
@@ -48,20 +49,20 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
         write(introduction(prog))
         return 0
     require_names(names, NAMES[:1], f"see '{prog} --help' for what there is")
-    uid, variant = names[0], (names[1:] or ["default"])[0]
+    choice = choose_env(*names)
     arguments = (
-        Flags(f"{prog} {' '.join(names)}", f"Run {uid} envs for a server.")
+        Flags(f"{prog} {' '.join(names)}", f"Run {choice.name} envs for a server.")
         .add("imports", IMPORT_FLAG, ())
         .add_config("client", ClientConfig(), prefix="")
         .add("max_episode_steps", LIMIT_FLAG, None)
-        .add_config("env", ENVS.variant(uid, variant))
+        .add_config("env", choice.config)
         .parse(flags)
     )
     configure_logging(arguments.client.log_level)
-    env = with_step_limit(uid, arguments.env, arguments.max_episode_steps)
+    env = with_step_limit(choice.uid, arguments.env, arguments.max_episode_steps)
     from plugrl.client.run import run_processes
 
-    return run_processes(uid, env, arguments.client, imports=arguments.imports)
+    return run_processes(choice.uid, env, arguments.client, imports=arguments.imports)
 
 
 def with_step_limit(uid: str, env: Any, max_episode_steps: int | None) -> Any:

@@ -5,20 +5,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from plugrl.cli.entry import configure_logging, run_and_exit, write
+from plugrl.cli.env_choice import EnvChoice, choose_env, known_sizes
 from plugrl.cli.list_names import describe
 from plugrl.cli.parsing import (
     ENV_FLAG,
     IMPORT_FLAG,
     Flags,
     load_named_plugins,
+    peek,
     require_names,
-    split_env_name,
     take_names,
     wants_help,
 )
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import UsageError
-from plugrl.registry import ALGORITHMS, ENVS, POLICIES
+from plugrl.registry import ALGORITHMS, POLICIES
 from plugrl.training.spec import RunSpec
 
 NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
@@ -49,9 +50,11 @@ def run(argv: Sequence[str], prog: str = PROG, *, on_listening: OnListening | No
     if wants_help(argv) and len(names) < len(NAMES):
         write(introduction(prog, NAMES))
         return 0
-    arguments = server_flags(names, prog).parse(flags)
+    env_names = peek(argv, "--env")
+    env = choose_env(env_names[-1]) if env_names else None
+    arguments = server_flags(names, prog, env).parse(flags)
     configure_logging(arguments.run.log_level)
-    spec = to_spec(names, arguments)
+    spec = to_spec(names, arguments, env)
     training_run = _training().build_run(spec)
 
     def opened(url: str) -> None:
@@ -68,8 +71,8 @@ def run(argv: Sequence[str], prog: str = PROG, *, on_listening: OnListening | No
     return 0
 
 
-def server_flags(names: Sequence[str], prog: str) -> Flags:
-    """The flags of a server of these POLICY VARIANT ALGO VARIANT.
+def server_flags(names: Sequence[str], prog: str, env: EnvChoice | None) -> Flags:
+    """The flags of a server of these POLICY VARIANT ALGO VARIANT, for that env.
 
     Raises:
         UsageError: names are missing.
@@ -79,7 +82,7 @@ def server_flags(names: Sequence[str], prog: str) -> Flags:
         POLICIES.variants(names[0])
     require_names(names, NAMES, f"see '{prog} --help' for what there is")
     policy, algorithm = POLICIES.variant(*names[:2]), ALGORITHMS.variant(*names[2:])
-    return (
+    flags = (
         Flags(f"{prog} {' '.join(names)}", f"Train {' '.join(names[:2])} by {' '.join(names[2:])}.")
         .add("env_name", ENV_FLAG, None)
         .add("imports", IMPORT_FLAG, ())
@@ -89,18 +92,16 @@ def server_flags(names: Sequence[str], prog: str) -> Flags:
         .add_config("policy", policy)
         .add_config("algo", algorithm)
     )
+    return flags if env is None else flags.add_config("env", env.config)
 
 
-def to_spec(names: Sequence[str], arguments: Any) -> RunSpec:
+def to_spec(names: Sequence[str], arguments: Any, env: EnvChoice | None) -> RunSpec:
     """The run that these names and parsed flags mean.
 
     Raises:
-        UnknownNameError: ``--env`` names none.
+        UsageError: the sizes are those of an env that can't be made.
     """
     policy, policy_variant, algorithm, algorithm_variant = names
-    sizes = None
-    if arguments.env_name is not None:
-        sizes = ENVS.variant(*split_env_name(arguments.env_name)).sizes()
     return RunSpec(
         policy=policy,
         policy_variant=policy_variant,
@@ -108,7 +109,7 @@ def to_spec(names: Sequence[str], arguments: Any) -> RunSpec:
         algorithm=algorithm,
         algorithm_variant=algorithm_variant,
         algorithm_config=arguments.algo,
-        sizes=sizes,
+        sizes=None if env is None else known_sizes(env.uid, arguments.env),
         server=arguments.server,
         run=arguments.run,
         track=arguments.track,

@@ -29,8 +29,8 @@ class GymnasiumEnvConfig(EnvConfig):
         require(self, limit is None or limit >= 1, "max_episode_steps", "at least 1, or none")
 
     def sizes(self) -> EnvSizes | None:
-        """The sizes of a short name's env; None for any other id."""
-        return _SIZES.get(self.id)
+        """The sizes of a short name's env; None for any other id, and where kwargs may matter."""
+        return None if self.kwargs else _SIZES.get(self.id)
 
 
 _SIZES = {

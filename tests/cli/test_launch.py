@@ -35,12 +35,20 @@ def test_the_options_are_pinned(capsys, golden, options_of, monkeypatch):
         ((), "expected POLICY VARIANT ALGO VARIANT, got nothing"),
         (("dummy-policy", "default", "dummy", "debug"), "expected --env NAME, one of acrobot,"),
         ((*DUMMY[1:5], "--env", "hoper"), "did you mean 'hopper'?"),
+        ((*DUMMY[1:5], "--env", "hoper"), "or any Gymnasium id, or module:EnvClass"),
+        ((*DUMMY[1:5], "--env", "gym-v1", "--env.id", "Reacher-v6"), "did you mean 'Reacher-v5'"),
+        ((*DUMMY[1:5], "--env", "hopper", "--env.kwargs", '{"a": 1}'), "can't make 'Hopper-v5'"),
+        ((*DUMMY[1:5], "--env", "no_such_module:MyEnv"), "No module named 'no_such_module'"),
         ((*DUMMY[1:], "--num-procs", "0"), "expected at least 1, got 0"),
     ],
 )
-def test_a_mistake_is_one_clear_sentence_and_exit_2(argv, sentence, capsys):
+def test_a_mistake_is_one_clear_sentence_exit_2_and_no_folder(
+    argv, sentence, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
     assert code_of(*argv) == 2
     assert sentence in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.integration
@@ -60,6 +68,29 @@ def test_a_launch_trains_to_the_end_and_leaves_no_process(start, tmp_path):
     assert "port 8000 is taken" in output
     assert 64 in valid_steps(tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x")
     assert run.family() == []
+
+
+@pytest.mark.integration
+def test_an_env_of_a_persons_own_is_trained_by_its_class(start, tmp_path):
+    (tmp_path / "my_env.py").write_text(
+        "import gymnasium\n"
+        "import numpy as np\n"
+        "class MyEnv(gymnasium.Env):\n"
+        "    observation_space = gymnasium.spaces.Box(-1, 1, (5,))\n"
+        "    action_space = gymnasium.spaces.Box(-1, 1, (2,))\n"
+        "    def reset(self, *, seed=None, options=None):\n"
+        "        return np.zeros(5, np.float32), {}\n"
+        "    def step(self, action):\n"
+        "        assert action.shape == (2,)\n"
+        "        return np.zeros(5, np.float32), 1.0, False, False, {}\n"
+    )
+    run = start(
+        *("launch", "gaussian-policy", "default", "ppo", "debug", "--env", "my_env:MyEnv"),
+        *("--max-episode-steps", "9", "--port", "0"),
+    )
+    code, output = run.finish()
+    assert code == 0, output
+    assert "step 512/512" in output
 
 
 @pytest.mark.integration

@@ -45,6 +45,8 @@ def test_help_without_names_says_what_there_is(capsys):
         (("dummy-policy", "defalt", "dummy", "default"), "did you mean 'default'?"),
         (("dummy-policy", "default", "pppo", "default"), "unknown algorithm 'pppo'"),
         ((*PPO, "--env", "hoper"), "unknown env 'hoper', did you mean 'hopper'?"),
+        ((*PPO, "--env", "gym-v1", "--env.id", "Hoper-v5"), "did you mean 'Hopper-v5'"),
+        ((*PPO, "--env", "no_such_module:MyEnv"), "No module named 'no_such_module'"),
         ((*PPO, "--import", "no_such_module"), "can't import --import no_such_module"),
         (PPO, "give --env NAME"),
         (

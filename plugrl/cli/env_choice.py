@@ -1,0 +1,88 @@
+"""What ``--env NAME`` means, and the sizes of the env behind it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from plugrl.cli.flags import to_flags
+from plugrl.cli.parsing import split_env_name
+from plugrl.config.base import EnvSizes
+from plugrl.errors import UnknownNameError
+from plugrl.registry import ENVS
+
+GYMNASIUM = "gym-v1"
+OTHER_NAMES = "any Gymnasium id, or module:EnvClass"
+
+
+@dataclass(frozen=True, slots=True)
+class EnvChoice:
+    """An env that a person named."""
+
+    name: str
+    """As it was named."""
+    uid: str
+    variant: str
+    config: Any
+    """What its ``--env.*`` flags are laid upon."""
+
+    def flags(self, config: Any) -> list[str]:
+        """The ``--env.*`` flags that make ``config`` of the registered variant."""
+        return to_flags(config, ENVS.variant(self.uid, self.variant), prefix="env.")
+
+
+def choose_env(name: str, variant: str | None = None) -> EnvChoice:
+    """The env of a name: NAME or NAME:VARIANT of the registry, a Gymnasium id or module:EnvClass.
+
+    Args:
+        name: what a person wrote.
+        variant: the variant, where it was given apart.
+
+    Raises:
+        UnknownNameError: it is none of these.
+    """
+    uid, named_variant = split_env_name(name)
+    if uid in ENVS.uids():
+        variant = variant or named_variant
+        return EnvChoice(name, uid, variant, ENVS.variant(uid, variant))
+    if ":" in name or _is_gymnasium_id(name):
+        variant = variant or "default"
+        config = replace(ENVS.variant(GYMNASIUM, variant), id=name)
+        return EnvChoice(name, GYMNASIUM, variant, config)
+    raise UnknownNameError("env", name, ENVS.uids(), beside=OTHER_NAMES)
+
+
+def known_sizes(uid: str, config: Any) -> EnvSizes | None:
+    """The sizes that the config knows, or else those of the env, made and closed once.
+
+    Raises:
+        UsageError: the env can't be made; says why.
+    """
+    sizes: EnvSizes | None = config.sizes()
+    return sizes if sizes is not None else try_env(uid, config)
+
+
+def try_env(uid: str, config: Any) -> EnvSizes | None:
+    """Make one env, reset it and close it: what fails here would fail in a client later.
+
+    Returns:
+        The env's sizes, where its class tells them.
+
+    Raises:
+        UsageError: it can't be made; says why.
+        EnvError: its first observation is none that can be sent.
+    """
+    from plugrl.envs.base import build_env
+
+    env = build_env(uid, config, 1)
+    try:
+        env.reset(np.zeros(1, np.int64), [0])
+        return env.sizes()
+    finally:
+        env.close()
+
+
+def _is_gymnasium_id(name: str) -> bool:
+    from plugrl.envs.gymnasium import is_registered
+
+    return is_registered(name)
