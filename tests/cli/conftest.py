@@ -1,3 +1,4 @@
+import contextlib
 import logging
 import os
 import re
@@ -73,7 +74,8 @@ def start(tmp_path) -> Iterator[Start]:
     yield run
     for one in started:
         for process in one.family():
-            process.send_signal(signal.SIGKILL)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGKILL)
         one.process.wait()
         assert one.process.stdout is not None
         one.process.stdout.close()

@@ -11,9 +11,11 @@ from plugrl.registry import POLICIES
 from plugrl.training.checkpoint import Origin, plain_config, save
 from plugrl.training.step_folder import write_step
 
+ALL_ELSE = {"metrics": {}, "saved_at": "2026-01-01T00:00:00+00:00", "origin": {}, "counters": {}}
+
 
 def test_an_experiment_folder_says_which_steps_there_are(tmp_path):
-    write_step(tmp_path, 7, {}, {"step": 7})
+    write_step(tmp_path, 7, {}, {"step": 7, **ALL_ELSE})
     with pytest.raises(CheckpointNotFoundError, match="which has steps 7"):
         evaluate.run([str(tmp_path), "--env", "hopper"], "plugrl eval")
     with pytest.raises(CheckpointNotFoundError, match="no checkpoint at"):
@@ -34,7 +36,7 @@ def test_a_policy_of_a_plug_in_is_known_once_that_is_imported(tmp_path, monkeypa
         "register_policy_config('mine')(GaussianConfig)\n"
     )
     origin = {"policy": "mine", "policy_variant": "default", "policy_config": {}}
-    step_dir = write_step(tmp_path, 7, {}, {"step": 7, "origin": origin})
+    step_dir = write_step(tmp_path, 7, {}, {"step": 7, **ALL_ELSE, "origin": origin})
     with pytest.raises(UnknownNameError, match="unknown policy 'mine'"):
         evaluate.run([str(step_dir), "--env", "no-env"], "plugrl eval")
     plugged = [str(step_dir), "--env", "no-env", "--import", "evaluated_plugin"]

@@ -87,7 +87,8 @@ class Program:
 
     def close(self) -> None:
         for process in self.family():
-            process.send_signal(signal.SIGKILL)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGKILL)
         self.finish()
         assert self.process.stdout is not None
         self.process.stdout.close()
