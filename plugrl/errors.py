@@ -60,6 +60,19 @@ class UnknownNameError(UsageError):
 class ConfigError(UsageError, ValueError):
     """A configuration value out of its range."""
 
+    def __init__(self, reason: str, *, config: str = "", field: str = "") -> None:
+        """Compose the sentence.
+
+        Args:
+            reason: what was expected and what came.
+            config: name of the config's class.
+            field: its field; commands name the flag in its place.
+        """
+        self.reason = reason
+        self.config = config
+        self.field = field
+        super().__init__(f"{reason}, at {config}.{field}" if field else reason)
+
 
 class IncompatibleError(UsageError):
     """Two choices that can't work together."""

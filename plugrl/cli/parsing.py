@@ -1,22 +1,35 @@
 """From arguments to configs: positional names first, then flags that tyro makes of dataclasses."""
 
-import json
+import contextlib
 from argparse import ArgumentParser
-from collections.abc import Sequence
-from dataclasses import field, make_dataclass
-from typing import Annotated, Any, get_args, get_origin
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, fields, is_dataclass, make_dataclass
+from typing import Annotated, Any
 
 import tyro
-from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
-from plugrl.errors import UsageError
+from plugrl.cli.help_text import plain
+from plugrl.cli.values import REGISTRY, RefusedValueError
+from plugrl.errors import ConfigError, UsageError
 from plugrl.registry import Registry, load_plugins
 
 # What opens each command's flags, beside the groups of its configs.
 ENV_FLAG = Annotated[
     str | None,
     tyro.conf.arg(
-        name="env", help="Env whose sizes the policy takes: NAME or NAME:VARIANT, such as hopper."
+        name="env",
+        help="Env whose sizes the policy takes: NAME or NAME:VARIANT, such as hopper, any "
+        "Gymnasium id, or module:EnvClass.",
+    ),
+]
+REQUIRED_ENV_FLAG = Annotated[
+    str | None,
+    tyro.conf.arg(
+        name="env",
+        metavar="NAME",
+        help="Env to train in: NAME or NAME:VARIANT, such as hopper, any Gymnasium id, or "
+        "module:EnvClass.",
+        help_behavior_hint="(required)",
     ),
 ]
 IMPORT_FLAG = Annotated[
@@ -33,6 +46,7 @@ class Flags:
         self._prog = prog
         self._description = description
         self._fields: list[tuple[str, Any, Any]] = []
+        self._prefixes: dict[str, str] = {}
 
     def add(self, name: str, kind: Any, default: Any) -> "Flags":
         """Add one flag."""
@@ -47,8 +61,11 @@ class Flags:
             config: an instance of a frozen dataclass.
             prefix: what the flags start with; the name if None, nothing if empty.
         """
-        kind: Any = Annotated[type(config), tyro.conf.arg(name=name if prefix is None else prefix)]
+        prefix = name if prefix is None else prefix
+        about = plain(type(config).__doc__ or "")
+        kind: Any = Annotated[type(config), tyro.conf.arg(name=prefix, help=about)]
         self._fields.append((name, kind, field(default=config)))
+        self._name_flags(config, f"{prefix}." if prefix else "")
         return self
 
     def parse(self, argv: Sequence[str]) -> Any:
@@ -56,15 +73,46 @@ class Flags:
 
         Raises:
             SystemExit: with 0 after ``--help``, with 2 after a message on stderr.
+            UsageError: a value is out of its range; names the flag.
         """
         arguments = make_dataclass("Arguments", self._fields, frozen=True, kw_only=True)
-        return tyro.cli(
-            arguments,
-            prog=self._prog,
-            description=self._description,
-            args=list(argv),
-            registry=_REGISTRY,
-        )
+        with flags_named(self._prefixes):
+            try:
+                return tyro.cli(
+                    arguments,
+                    prog=self._prog,
+                    description=self._description,
+                    args=list(argv),
+                    registry=REGISTRY,
+                )
+            except RefusedValueError as refused:
+                raise refused.complaint from None
+
+    def _name_flags(self, config: Any, prefix: str) -> None:
+        self._prefixes[type(config).__name__] = prefix
+        for item in fields(config):
+            value = getattr(config, item.name)
+            if is_dataclass(value):
+                self._name_flags(value, f"{prefix}{item.name.replace('_', '-')}.")
+
+
+@contextlib.contextmanager
+def flags_named(prefixes: Mapping[str, str]) -> Iterator[None]:
+    """Let a config's complaint name the flag in place of the field.
+
+    Args:
+        prefixes: from a config's class to what its flags start with.
+
+    Raises:
+        UsageError: a config of these classes complained.
+    """
+    try:
+        yield
+    except ConfigError as error:
+        if error.config not in prefixes:
+            raise
+        flag = f"--{prefixes[error.config]}{error.field.replace('_', '-')}"
+        raise UsageError(f"{error.reason}, at {flag}") from error
 
 
 def take_names(
@@ -120,54 +168,6 @@ def split_env_name(name: str) -> tuple[str, str]:
     """The uid and the variant that ``NAME`` or ``NAME:VARIANT`` means."""
     uid, _, variant = name.partition(":")
     return uid, variant or "default"
-
-
-_REGISTRY = ConstructorRegistry()
-
-
-@_REGISTRY.primitive_rule
-def _whole_numbers(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[int] | None:
-    """Whole numbers may be written 1e6 and 8_192."""
-    if info.type is not int:
-        return None
-    return PrimitiveConstructorSpec(
-        nargs=1,
-        metavar="INT",
-        instance_from_str=lambda arguments: _whole_number(arguments[0]),
-        is_instance=lambda value: isinstance(value, int) and not isinstance(value, bool),
-        str_from_instance=lambda value: [str(value)],
-    )
-
-
-@_REGISTRY.primitive_rule
-def _json_objects(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[dict[str, Any]] | None:
-    """Open dictionaries are written as one JSON object."""
-    if get_origin(info.type) is not dict or get_args(info.type) != (str, Any):
-        return None
-    return PrimitiveConstructorSpec(
-        nargs=1,
-        metavar="JSON",
-        instance_from_str=lambda arguments: _json_object(arguments[0]),
-        is_instance=lambda value: isinstance(value, dict),
-        str_from_instance=lambda value: [json.dumps(value)],
-    )
-
-
-def _whole_number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        number = float(text)
-    if not number.is_integer():
-        raise ValueError(f"expected a whole number, got {text!r}")
-    return int(number)
-
-
-def _json_object(text: str) -> dict[str, Any]:
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise ValueError(f"expected a JSON object, got {text!r}")
-    return value
 
 
 def require_names(names: Sequence[str], expected: Sequence[str], hint: str) -> None:

@@ -19,8 +19,11 @@ def require(config: object, ok: bool, name: str, expected: str) -> None:  # noqa
         ConfigError: ``ok`` is false; names the class, the field, the range and the value.
     """
     if not ok:
-        value = getattr(config, name)
-        raise ConfigError(f"expected {expected}, got {value!r}, at {type(config).__name__}.{name}")
+        raise ConfigError(
+            f"expected {expected}, got {getattr(config, name)!r}",
+            config=type(config).__name__,
+            field=name,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from plugrl.config.base import require
+from plugrl.errors import ConfigError
 
 API_KEY_VARIABLE = "PLUGRL_API_KEY"
 """Environment variable that holds the key where the config has none."""
@@ -75,7 +76,7 @@ class ServerConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class TrackConfig:
-    """Where metrics go beside the console, metrics.jsonl and nothing else."""
+    """Where metrics go in addition to the console and metrics.jsonl."""
 
     enabled: bool = False
     """Send metrics to the tracker too."""
@@ -118,9 +119,9 @@ class RunConfig:
             name not in {"", ".", ".."} and "/" not in name and "\\" not in name
         )
         require(self, plain, "exp_name", "a plain folder name")
-        require(
-            self,
-            not self.resume or name is not None,
-            "resume",
-            "an exp_name to resume",
-        )
+        if self.resume and name is None:
+            raise ConfigError(
+                "expected a run to go on with, got none: --resume needs --exp-name NAME",
+                config="RunConfig",
+                field="resume",
+            )

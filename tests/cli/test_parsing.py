@@ -3,7 +3,9 @@ from typing import Any
 
 import pytest
 
-from plugrl.cli.parsing import Flags, peek, split_env_name, take_names
+from plugrl.cli.parsing import Flags, flags_named, peek, split_env_name, take_names
+from plugrl.config.server import ServerConfig
+from plugrl.errors import ConfigError, UsageError
 from plugrl.registry import POLICIES
 
 NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
@@ -40,6 +42,7 @@ def parse(*argv: str) -> Any:
         (("--x.count", "-3"), Example(count=-3)),
         (("--x.limit", "2e3"), Example(limit=2000)),
         (("--x.limit", "None"), Example(limit=None)),
+        (("--x.limit", "none"), Example(limit=None)),
         (("--x.sizes", "256", "1e2"), Example(sizes=(256, 100))),
         (("--x.rate", "3e-4"), Example(rate=0.0003)),
         (("--x.flag",), Example(flag=True)),
@@ -70,6 +73,19 @@ def test_values_of_another_kind_and_unknown_flags_exit_with_2(argv, capsys):
         parse(*argv)
     assert exit_.value.code == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_value_out_of_range_names_its_flag():
+    flags = Flags("prog", "").add_config("server", ServerConfig(), prefix="")
+    with pytest.raises(UsageError, match=r"^expected 0 to 65535, got 65536, at --port$"):
+        flags.parse(["--port", "65536"])
+    with pytest.raises(UsageError, match=r"got 0, at --limits\.max-viewers$"):
+        flags.parse(["--limits.max-viewers", "0"])
+
+
+def test_a_config_of_another_command_complains_in_its_own_words():
+    with pytest.raises(ConfigError, match=r"at ServerConfig\.port"), flags_named({"Other": ""}):
+        ServerConfig(port=-1)
 
 
 @pytest.mark.parametrize(
