@@ -1,19 +1,35 @@
-"""Prints the README's tables from the JSON under benchmarks/results.
+"""Writes the README's tables from the JSON under benchmarks/results.
 
-python -m benchmarks.tables
+    python -m benchmarks.tables
+
+Each table stands between two comments that name it, and is replaced whole.
 """
 
 import json
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from benchmarks.learning import table as learning_table
 from benchmarks.record import RESULTS
 
+README = Path(__file__).parent.parent / "README.md"
+
 
 def main() -> None:
-    print(learning())
-    print(end_to_end())
-    print(exchange())
+    README.write_text(filled(README.read_text()))
+    print("written to", README)
+
+
+def filled(text: str) -> str:
+    """``text`` with every table as the results have it now."""
+    for name, table in TABLES.items():
+        start, stop = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        pattern = re.escape(start) + ".*?" + re.escape(stop)
+        text, count = re.subn(pattern, lambda _: start + table() + stop, text, flags=re.DOTALL)  # noqa: B023
+        assert count == 1, name
+    return text
 
 
 def learning() -> str:
@@ -64,6 +80,12 @@ def _load(name: str) -> dict[str, Any]:
     result: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
     return result
 
+
+TABLES: dict[str, Callable[[], str]] = {
+    "learning": learning,
+    "end_to_end": end_to_end,
+    "exchange": exchange,
+}
 
 if __name__ == "__main__":
     main()
