@@ -30,7 +30,7 @@ class StepResult:
     truncated: NDArray[np.bool_]
     """(k,) the episode was cut, by a step limit for example."""
     info: Info = field(default_factory=dict)
-    """Arrays of k entries; of these ``success`` (bool) is read, where an episode ends."""
+    """Arrays of k entries; of these ``success`` (bool) is read, at steps that end an episode."""
 
 
 class VectorEnv(ABC):

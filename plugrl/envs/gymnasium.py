@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from plugrl.config.base import EnvSizes
 from plugrl.config.gymnasium import GymnasiumEnvConfig
 from plugrl.envs.base import StepResult, VectorEnv
-from plugrl.envs.spaces import LARGEST, ObservationLayout, action_decoder, action_sizes
+from plugrl.envs.spaces import ObservationLayout, action_decoder, action_sizes, in_range
 from plugrl.errors import EnvError, UsageError
 from plugrl.protocol.messages import Array, Observation
 
@@ -48,36 +48,35 @@ class GymnasiumVector(VectorEnv):
         self._layout = ObservationLayout(envs[0].observation_space)
         self._decode = action_decoder(envs[0].action_space, action_bounds)
         self._max_steps = max_episode_steps
-        self._steps = np.zeros(self.num_envs, np.int64)
+        self._steps = [0] * self.num_envs
 
     def reset(self, env_indices: NDArray[np.int64], seeds: Sequence[int] | None) -> Observation:
         """Reset k envs, with seeds or going on with their own random numbers."""
-        self._steps[env_indices] = 0
         given = [None] * len(env_indices) if seeds is None else seeds
-        raw = [
-            self._envs[i].reset(seed=seed)[0]
-            for i, seed in zip(env_indices.tolist(), given, strict=True)
-        ]
+        raw = []
+        for i, seed in zip(env_indices.tolist(), given, strict=True):
+            self._steps[i] = 0
+            raw.append(self._envs[i].reset(seed=seed)[0])
         return self._layout.encode(raw)
 
     def step(self, env_indices: NDArray[np.int64], actions: Array) -> StepResult:
         """Step k envs in order."""
-        num = len(env_indices)
-        raw: list[Any] = [None] * num
-        rewards = np.empty(num)
-        terminated, truncated = np.empty(num, np.bool_), np.empty(num, np.bool_)
-        success = np.empty(num, np.bool_)
-        chosen = zip(env_indices.tolist(), self._decode(actions), strict=True)
-        for row, (i, action) in enumerate(chosen):
-            obs, reward, terminated[row], truncated[row], info = self._envs[i].step(action)
-            raw[row], rewards[row], success[row] = obs, reward, _success(info)
-        if not (np.abs(rewards) <= LARGEST).all():  # false for NaN too
+        indices = env_indices.tolist()
+        pairs = zip(indices, self._decode(actions), strict=True)
+        columns = zip(*[self._envs[i].step(action) for i, action in pairs], strict=True)
+        raw, paid, terminated, cut, infos = columns
+        rewards = np.array(paid, np.float64).reshape(len(indices))
+        if not in_range(rewards):
             raise EnvError(f"expected finite float32 rewards, got {rewards.tolist()}")
-        if self._max_steps is not None:
-            self._steps[env_indices] += 1
-            truncated |= self._steps[env_indices] >= self._max_steps
-        obs_rows = self._layout.encode(raw)
-        return StepResult(obs_rows, rewards, terminated, truncated, {"success": success})
+        truncated = self._limited(indices, cut)
+        ended = any(terminated) or any(truncated)
+        return StepResult(
+            obs=self._layout.encode(raw),
+            rewards=rewards,
+            terminated=np.array(terminated, np.bool_),
+            truncated=np.array(truncated, np.bool_),
+            info={"success": np.array([_success(info) for info in infos])} if ended else {},
+        )
 
     def sizes(self) -> EnvSizes:
         """The width of all states, and the size of an action."""
@@ -111,6 +110,17 @@ class GymnasiumVector(VectorEnv):
         """Close all envs."""
         for env in self._envs:
             env.close()
+
+    def _limited(self, indices: list[int], truncated: Sequence[bool]) -> Sequence[bool]:
+        """``truncated`` of k envs that made a step, by our own limit too."""
+        if self._max_steps is None:
+            return truncated
+        for i in indices:
+            self._steps[i] += 1
+        return [
+            cut or self._steps[i] >= self._max_steps
+            for i, cut in zip(indices, truncated, strict=True)
+        ]
 
 
 class GymnasiumEnv(GymnasiumVector):
@@ -160,7 +170,7 @@ def _make(config: GymnasiumEnvConfig) -> AnyEnv:
             return _construct(factory, config.id, kwargs)
         # -1: no TimeLimit, so that our own limit can be higher than the id's; and no checker,
         # whose work per step is done by the layout.
-        return gym.make(config.id, max_episode_steps=-1, disable_env_checker=True, **kwargs)
+        env = gym.make(config.id, max_episode_steps=-1, disable_env_checker=True, **kwargs)
     except (gym.error.UnregisteredEnv, gym.error.DeprecatedEnv) as error:
         raise _unknown(config.id) from error
     except gym.error.DependencyNotInstalled as error:
@@ -168,6 +178,8 @@ def _make(config: GymnasiumEnvConfig) -> AnyEnv:
         raise UsageError(f"can't make {config.id!r}: {error}{remedy}") from error
     except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         raise UsageError(f"can't make {config.id!r} with {kwargs}: {error}") from error
+    # Clients reset before they step.
+    return env.env if isinstance(env, gym.wrappers.OrderEnforcing) else env
 
 
 def _construct(factory: Callable[..., Any], env_id: str, kwargs: dict[str, Any]) -> AnyEnv:

@@ -30,6 +30,7 @@ from plugrl.protocol.messages import Array, Observation
 
 LARGEST = float(np.finfo(np.float32).max)
 """Largest number that an env may report: learners compute in float32."""
+_NO_TEXT = np.dtype("<U1")
 ActionDecoder = Callable[[Array], "Sequence[Any] | Array"]
 """(k, *action shape) from the server -> k actions for ``env.step``."""
 
@@ -51,7 +52,6 @@ class ObservationLayout:
         if len(self._texts) > 1:
             names = [leaf.name for leaf in self._texts]
             raise IncompatibleError(f"expected at most one Text space, got {names}")
-        self._no_text = np.full(1, "")
 
     @property
     def state_width(self) -> int:
@@ -69,7 +69,7 @@ class ObservationLayout:
         if self._texts:
             text: Array = np.array([str(self._texts[0].pick(obs)) for obs in raw])
         else:
-            text = self._no_text.repeat(len(raw))
+            text = np.zeros(len(raw), _NO_TEXT)
         return Observation(images, states, text)
 
     def _list_of(self, leaf: "_Leaf") -> "list[_Leaf]":
@@ -122,6 +122,12 @@ def action_sizes(space: spaces.Space[Any]) -> tuple[int, tuple[int, ...]]:
     return 0, (2,) * math.prod(space.shape)
 
 
+def in_range(numbers: NDArray[np.floating[Any]]) -> bool:
+    """Whether all are finite, and such as float32 can hold."""
+    # Mostly the sum of squares, one call, says it already: with a NaN in it, it is no less.
+    return bool(np.vdot(numbers, numbers) <= LARGEST or (np.abs(numbers) <= LARGEST).all())
+
+
 class _Leaf:
     """One array of an observation, at a path of Dict keys and Tuple positions."""
 
@@ -141,19 +147,18 @@ class _Leaf:
         return obs
 
     def encode_states(self, raw: Sequence[Any]) -> Array:
-        rows = np.empty((len(raw), self.width), self._dtype)
-        for i, obs in enumerate(raw):
-            value = np.asarray(self.pick(obs))
-            flat = np.asarray(spaces.flatten(self.space, value)) if self._one_hot else value
-            if flat.size != self.width:
-                raise EnvError(
-                    f"expected an observation of {self.space}, got shape {value.shape}, "
-                    f"at {self.name}"
-                )
-            rows[i] = flat.reshape(-1)
-        in_range = np.abs(rows) <= LARGEST  # false for NaN too
-        if not in_range.all():
-            bad = int(np.flatnonzero(~in_range.all(axis=1))[0])
+        values = [self.pick(obs) for obs in raw] if self._path else raw
+        if self._one_hot:
+            values = [spaces.flatten(self.space, np.asarray(value)) for value in values]
+        try:
+            rows = np.array(values, self._dtype).reshape(len(raw), self.width)
+        except ValueError as error:
+            shapes = ", ".join(str(np.shape(value)) for value in values)
+            raise EnvError(
+                f"expected an observation of {self.space}, got shape {shapes}, at {self.name}"
+            ) from error
+        if not in_range(rows):
+            bad = next(i for i, row in enumerate(rows) if not in_range(row))
             raise EnvError(
                 f"expected finite float32 observations, got {rows[bad]} at {self.name}, row {bad}; "
                 "the simulation is unstable or the env divides by zero"
@@ -203,14 +208,14 @@ def _box_decoder(space: spaces.Box, bounds: Literal["clip", "rescale"]) -> Actio
 
     def decode(actions: Array) -> Array:
         _check_width(actions, width, space)
-        if not np.isfinite(actions).all():
+        if np.count_nonzero(np.isfinite(actions)) < actions.size:
             raise InvalidMessageError(f"expected finite actions, got {actions}, at $.data.action")
         shaped = actions.reshape(len(actions), *space.shape)
         if bounds == "rescale":
             shaped = low + (np.clip(shaped, -1, 1) + 1) * 0.5 * (high - low)
         # Of the bounds' own type, so that rounding never leaves the space. These two ufuncs take
         # half as long as np.clip.
-        return np.minimum(np.maximum(shaped.astype(space.dtype), low), high)
+        return np.minimum(np.maximum(shaped.astype(space.dtype, copy=False), low), high)
 
     return decode
 

@@ -142,6 +142,15 @@ def test_an_id_without_a_version_has_the_limit_of_the_newest():
     assert env._max_steps == 200
 
 
+def test_numbers_up_to_the_largest_of_float32_will_do():
+    largest = float(np.finfo(np.float32).max)
+    vector = GymnasiumVector([Scripted(rewards=[-largest], observations=[largest])])
+    vector.reset(np.array([0]), None)
+    result = vector.step(np.array([0]), np.zeros((1, 1)))
+    assert result.rewards.tolist() == [-largest]
+    assert result.obs.states["state"].tolist() == [[largest]]
+
+
 def test_actions_beyond_the_bounds_are_clipped_or_rescaled_at_the_env():
     clipped, rescaled = make("Pendulum-v1"), make("Pendulum-v1", action_bounds="rescale")
     reference = gym.make("Pendulum-v1")
@@ -178,11 +187,12 @@ def test_envs_that_reset_inside_their_own_step_are_refused():
         GymnasiumVector([gym.wrappers.FlattenObservation(gym.wrappers.Autoreset(Scripted()))])
 
 
-def test_success_is_read_from_the_info_of_the_env():
-    vector = GymnasiumVector([Scripted(success_at=2)])
-    vector.reset(np.array([0]), None)
-    steps = [vector.step(np.array([0]), np.zeros((1, 1))).info["success"] for _ in range(3)]
-    assert np.concatenate(steps).tolist() == [False, True, False]
+def test_success_is_read_from_the_info_of_the_step_that_ends_an_episode():
+    vector = GymnasiumVector([Scripted(success_at=2), Scripted(success_at=3), Scripted()])
+    vector.reset(np.arange(3), None)
+    infos = [vector.step(np.arange(3), np.zeros((3, 1))).info for _ in range(3)]
+    assert infos[:2] == [{}, {}]
+    assert infos[2]["success"].tolist() == [False, True, False]
 
 
 @old_ids
