@@ -131,6 +131,10 @@ class BaseAlgorithm(ABC, Generic[ConfigT]):
             },
         )
 
+    def conclusion(self) -> str | None:
+        """What to tell a person at the end of the run; None, the default, has nothing to add."""
+        return None
+
     def load_state(self, state: TrainState) -> None:
         """Become what ``state`` returned, dropping all frames collected since.
 

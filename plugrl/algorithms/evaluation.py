@@ -60,6 +60,24 @@ class EvaluationResult:
             metrics["eval/success_rate"] = self.success_rate
         return metrics
 
+    def __str__(self) -> str:
+        """A few lines for people."""
+        how = "deterministic" if self.deterministic else "sampled"
+        lines = [
+            f"evaluated {self.num_episodes} episodes ({how} actions)",
+            f"  mean return  {self.return_mean:.2f} ± {self.return_std:.2f} (standard deviation)",
+            f"  from {self.return_min:.2f} to {self.return_max:.2f}",
+        ]
+        if self.return_interval is not None:
+            low, high = self.return_interval
+            lines.append(
+                f"  {self.confidence:.0%} confidence interval of the mean  {low:.2f} to {high:.2f}"
+            )
+        lines.append(f"  mean length  {self.length_mean:.1f} steps")
+        if self.success_rate is not None:
+            lines.append(f"  success rate  {self.success_rate:.0%}")
+        return "\n".join(lines)
+
 
 class Evaluation(BaseAlgorithm[EvaluationConfig]):
     """Acts until the first N episodes to start have finished; its one "learn" is the report."""
@@ -109,6 +127,13 @@ class Evaluation(BaseAlgorithm[EvaluationConfig]):
             self.config.output.write_text(self.result.to_json() + "\n")
         self.num_learns += 1
         return self.result.metrics()
+
+    def conclusion(self) -> str | None:
+        """The result, and where its JSON is."""
+        if self.result is None:
+            return None
+        output = self.config.output
+        return f"{self.result}\n  JSON  {output or 'not written: --algo.output FILE names where'}"
 
     def load_state(self, state: TrainState) -> None:
         """Become what ``state`` returned, with no episode."""

@@ -44,6 +44,7 @@ def run_guarded(command: Command, argv: Sequence[str], prog: str) -> int:
         _complain(prog, error)
         return EXIT_FAILED
     except KeyboardInterrupt:
+        sys.stderr.write(f"{prog}: interrupted\n")
         return EXIT_INTERRUPTED
     except Exception:  # the last resort of the process: the log gets the traceback
         logger.exception("%s failed", prog)

@@ -26,6 +26,10 @@ class EnvChoice:
     config: Any
     """What its ``--env.*`` flags are laid upon."""
 
+    def client_arguments(self, config: Any) -> list[str]:
+        """The name and the flags by which ``run-env-client`` runs ``config``."""
+        return [self.name, *to_flags(config, self.config, prefix="env.")]
+
     def flags(self, config: Any) -> list[str]:
         """The ``--env.*`` flags that make ``config`` of the registered variant."""
         return to_flags(config, ENVS.variant(self.uid, self.variant), prefix="env.")

@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from plugrl.cli import launch
-from plugrl.cli.entry import write
 from plugrl.cli.flags import to_flags
-from plugrl.cli.parsing import load_named_plugins
+from plugrl.cli.launch import launch, opening_flags
+from plugrl.cli.parsing import load_named_plugins, wants_help
+from plugrl.cli.run_server import add_server_flags
 from plugrl.errors import UsageError
 from plugrl.registry import POLICIES
 from plugrl.training.step_folder import read_step, require_step_folder
 
-USAGE = """usage: {prog} STEP_DIR --env NAME [OPTIONS]
-
-Runs exactly --algo.num-episodes episodes (10 by default) of the policy in STEP_DIR and writes
-their mean return. Takes every option of 'plugrl launch'."""
+WHAT = (
+    "Run exactly --algo.num-episodes episodes of the policy in STEP_DIR and report their returns; "
+    "--policy.* and --env.* are as in training."
+)
+ALGORITHM = ("eval", "default")
+ANY_POLICY = ("gaussian-policy", "default")
+"""Whose options stand for those of any policy, before there is a checkpoint."""
 
 
 def run(argv: Sequence[str], prog: str) -> int:
@@ -27,18 +30,18 @@ def run(argv: Sequence[str], prog: str) -> int:
         UnknownNameError: its policy is not registered; ``--import`` may name who does that.
     """
     arguments = list(argv)
-    if arguments in ([], ["--help"], ["-h"]):
-        write(USAGE.format(prog=prog))
-        return 0
+    opening = opening_flags(f"{prog} STEP_DIR --env NAME", WHAT)
+    if not arguments or (arguments[0].startswith("-") and wants_help(arguments)):
+        add_server_flags(opening, (*ANY_POLICY, *ALGORITHM), prog, None).parse(["--help"])
     if arguments[0].startswith("-"):
         raise UsageError(f"expected STEP_DIR first, got {arguments[0]}; see '{prog} --help'")
     step_dir = Path(arguments.pop(0))
     require_step_folder(step_dir)
     load_named_plugins(arguments)
     origin: dict[str, Any] = read_step(step_dir).state["origin"]
-    names = [origin["policy"], origin["policy_variant"], "eval", "default"]
+    names = [origin["policy"], origin["policy_variant"], *ALGORITHM]
     flags = [*_policy_flags(origin), f"--algo.policy-checkpoint-path={step_dir}", *arguments]
-    return launch.run([*names, *flags], prog)
+    return launch(names, flags, opening, [*prog.split(), *argv])
 
 
 def _policy_flags(origin: dict[str, Any]) -> list[str]:

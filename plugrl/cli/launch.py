@@ -8,18 +8,27 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from plugrl.cli.command_lines import invitation
 from plugrl.cli.entry import configure_logging, write
-from plugrl.cli.env_choice import EnvChoice, choose_env, try_env
+from plugrl.cli.env_choice import OTHER_NAMES, EnvChoice, try_env
 from plugrl.cli.flags import to_flags
 from plugrl.cli.parsing import (
+    REQUIRED_ENV_FLAG,
+    Flags,
+    flags_named,
     load_named_plugins,
-    peek,
-    require_names,
     take_names,
     wants_help,
 )
 from plugrl.cli.run_env_client import LIMIT_FLAG, with_step_limit
-from plugrl.cli.run_server import NAMES, introduction, server_flags
+from plugrl.cli.run_server import (
+    EXAMPLE,
+    NAMES,
+    add_server_flags,
+    introduction,
+    named_env,
+    training,
+)
 from plugrl.cli.supervision import supervise
 from plugrl.config.client import ClientConfig
 from plugrl.config.server import API_KEY_VARIABLE, RunConfig, ServerConfig, TrackConfig
@@ -32,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class LocalClients:
-    """The env clients beside the server."""
+    """The env clients beside the server; ``ClientConfig`` checks the values."""
 
     num_procs: int = 1
     """Processes that run envs."""
@@ -54,26 +63,52 @@ def run(argv: Sequence[str], prog: str) -> int:
     """
     load_named_plugins(argv)
     names, flags = take_names(argv, NAMES, POLICIES)
-    env_names = peek(argv, "--env")
-    if wants_help(argv) and (len(names) < len(NAMES) or not env_names):
-        write(introduction(prog, (*NAMES, "--env NAME")))
+    if wants_help(argv) and len(names) < len(NAMES):
+        write(introduction(prog, (*NAMES, "--env NAME"), f"{prog} {EXAMPLE} --help"))
         return 0
-    require_names(names, NAMES, f"see '{prog} --help' for what there is")
-    if not env_names:
-        raise UsageError(f"expected --env NAME, one of {', '.join(ENVS.uids())}")
-    choice = choose_env(env_names[-1])
-    arguments = (
-        server_flags(names, prog, choice)
+    opening = opening_flags(f"{prog} {' '.join(names)}", training(names))
+    return launch(names, flags, opening, [*prog.split(), *argv])
+
+
+def opening_flags(prog: str, description: str) -> Flags:
+    """The flags that are more than a server's."""
+    return (
+        Flags(prog, description)
+        .add("env_name", REQUIRED_ENV_FLAG, None)
         .add_config("clients", LocalClients(), prefix="")
         .add("max_episode_steps", LIMIT_FLAG, None)
-        .parse(flags)
     )
+
+
+def launch(names: Sequence[str], flags: Sequence[str], opening: Flags, typed: Sequence[str]) -> int:
+    """Run a server and its env clients; returns the server's exit code.
+
+    Args:
+        names: POLICY VARIANT ALGO VARIANT.
+        flags: the arguments after them.
+        opening: ``opening_flags``.
+        typed: the whole command, as a person typed it; its first two words are the program.
+
+    Raises:
+        UsageError: the arguments can't work.
+    """
+    prog = " ".join(typed[:2])
+    choice = named_env(flags)
+    parser = add_server_flags(opening, names, prog, choice)
+    if choice is None and not wants_help(flags):
+        raise UsageError(f"expected --env NAME, one of {', '.join(ENVS.uids())}; or {OTHER_NAMES}")
+    arguments = parser.parse(flags)
+    assert choice is not None, "help has ended the command"
     configure_logging(arguments.run.log_level)
     env = with_step_limit(choice.uid, arguments.env, arguments.max_episode_steps)
-    try_env(choice.uid, env)
     clients = _client_config(arguments)
+    try_env(choice.uid, env)
+    gate = Gate(arguments.server)
 
     def client_argv(url: str) -> list[str]:
+        if gate.made_key:
+            assert gate.key is not None
+            write(invitation(url, gate.key, choice.client_arguments(env)))
         config = replace(clients, server_host=url)
         return [
             *(choice.uid, choice.variant, *to_flags(config, ClientConfig())),
@@ -81,8 +116,10 @@ def run(argv: Sequence[str], prog: str) -> int:
             *(f"--import={module}" for module in arguments.imports),
         ]
 
-    variables = _key(arguments.server)
-    return asyncio.run(supervise(server_argv(names, arguments, choice), client_argv, variables))
+    # Made here and not by the server where one is needed, so that our clients know it.
+    variables = {} if gate.key is None else {API_KEY_VARIABLE: gate.key}
+    server = server_argv(names, arguments, choice)
+    return asyncio.run(supervise(server, client_argv, variables, typed))
 
 
 def server_argv(names: Sequence[str], arguments: Any, env: EnvChoice) -> list[str]:
@@ -102,12 +139,13 @@ def server_argv(names: Sequence[str], arguments: Any, env: EnvChoice) -> list[st
 
 
 def _client_config(arguments: Any) -> ClientConfig:
-    return ClientConfig(
-        **asdict(arguments.clients),
-        seed=arguments.run.seed,
-        log_level=arguments.run.log_level,
-        tls_ca=arguments.server.tls_cert,
-    )
+    with flags_named({ClientConfig.__name__: ""}):
+        return ClientConfig(
+            **asdict(arguments.clients),
+            seed=arguments.run.seed,
+            log_level=arguments.run.log_level,
+            tls_ca=arguments.server.tls_cert,
+        )
 
 
 def _port(config: ServerConfig) -> int:
@@ -122,11 +160,3 @@ def _port(config: ServerConfig) -> int:
             logger.info("port %d is taken, the server takes a free one", config.port)
             return 0
     return config.port
-
-
-def _key(config: ServerConfig) -> dict[str, str]:
-    # Made here and not by the server where one is needed, so that our clients know it.
-    gate = Gate(config)
-    if gate.made_key:
-        write(f"api key made for this run: {gate.key}")
-    return {} if gate.key is None else {API_KEY_VARIABLE: gate.key}

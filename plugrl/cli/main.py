@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from plugrl import __version__
-from plugrl.cli.entry import Command, run_and_exit, write
+from plugrl.cli.entry import Command, run_and_exit, run_guarded, write
 from plugrl.cli.table import columns
 from plugrl.errors import UnknownNameError
 
@@ -42,7 +42,7 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
     if name not in COMMANDS:
         raise UnknownNameError("command", name, COMMANDS)
     command: Command = import_module(COMMANDS[name][0]).run
-    return command(rest, f"{prog} {name}")
+    return run_guarded(command, rest, f"{prog} {name}")
 
 
 def _introduction(prog: str) -> str:

@@ -12,6 +12,7 @@ from plugrl.cli.list_names import describe
 from plugrl.cli.parsing import (
     IMPORT_FLAG,
     Flags,
+    flags_named,
     load_named_plugins,
     require_names,
     take_names,
@@ -79,7 +80,8 @@ def with_step_limit(uid: str, env: Any, max_episode_steps: int | None) -> Any:
             f"env {uid!r} has no limit of steps to set with --max-episode-steps "
             f"(it has: {', '.join(names)})"
         )
-    return replace(env, max_episode_steps=max_episode_steps)
+    with flags_named({type(env).__name__: ""}):
+        return replace(env, max_episode_steps=max_episode_steps)
 
 
 def introduction(prog: str) -> str:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from plugrl.cli.command_lines import invitation, resume_command
 from plugrl.cli.entry import configure_logging, run_and_exit, write
 from plugrl.cli.env_choice import EnvChoice, choose_env, known_sizes
 from plugrl.cli.list_names import describe
@@ -24,6 +25,7 @@ from plugrl.training.spec import RunSpec
 
 NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
 PROG = "plugrl-run-server"
+EXAMPLE = "gaussian-policy default ppo default"
 SERVER_PACKAGES = {"torch", "safetensors", "rich", "tensorboard"}
 
 OnListening = Callable[[str], None]
@@ -34,12 +36,19 @@ def main() -> NoReturn:
     run_and_exit(run, PROG)
 
 
-def run(argv: Sequence[str], prog: str = PROG, *, on_listening: OnListening | None = None) -> int:
+def run(
+    argv: Sequence[str],
+    prog: str = PROG,
+    *,
+    typed: Sequence[str] = (),
+    on_listening: OnListening | None = None,
+) -> int:
     """Serve until the run is finished or stopped; returns the exit code.
 
     Args:
         argv: the command's arguments.
         prog: the program's name.
+        typed: the whole command that a person typed, where it was another.
         on_listening: called with the server's URL once clients can connect.
 
     Raises:
@@ -48,31 +57,51 @@ def run(argv: Sequence[str], prog: str = PROG, *, on_listening: OnListening | No
     load_named_plugins(argv)
     names, flags = take_names(argv, NAMES, POLICIES)
     if wants_help(argv) and len(names) < len(NAMES):
-        write(introduction(prog, NAMES))
+        write(introduction(prog, NAMES, f"{prog} {EXAMPLE} --help"))
         return 0
-    env_names = peek(argv, "--env")
-    env = choose_env(env_names[-1]) if env_names else None
-    arguments = server_flags(names, prog, env).parse(flags)
+    env = named_env(argv)
+    opening = Flags(f"{prog} {' '.join(names)}", training(names)).add("env_name", ENV_FLAG, None)
+    arguments = add_server_flags(opening, names, prog, env).parse(flags)
     configure_logging(arguments.run.log_level)
-    spec = to_spec(names, arguments, env)
-    training_run = _training().build_run(spec)
+    training_run = _training().build_run(to_spec(names, arguments, env))
 
     def opened(url: str) -> None:
-        if training_run.server.gate.made_key:
-            write(
-                "api key made for this run; clients connect with:\n"
-                f"  plugrl-run-env-client ENV --server-host {url} "
-                f"--api-key {training_run.server.gate.key}"
-            )
+        write(f"run folder: {training_run.run_dir}")
+        gate = training_run.server.gate
+        if gate.made_key:
+            client = [] if env is None else env.client_arguments(arguments.env)
+            write(invitation(url, gate.key, client))
         if on_listening is not None:
             on_listening(url)
 
-    asyncio.run(training_run.run(on_listening=opened))
+    reason = asyncio.run(training_run.run(on_listening=opened))
+    if conclusion := training_run.algorithm.conclusion():
+        write(conclusion)
+    if reason == "stopped" and arguments.algo.makes_checkpoints:
+        again = resume_command(typed or [*prog.split(), *argv], training_run.run_dir.name)
+        write(f"stopped; to go on: {again}")
     return 0
 
 
-def server_flags(names: Sequence[str], prog: str, env: EnvChoice | None) -> Flags:
-    """The flags of a server of these POLICY VARIANT ALGO VARIANT, for that env.
+def named_env(argv: Sequence[str]) -> EnvChoice | None:
+    """The env that ``--env`` names, if it is there.
+
+    Raises:
+        UnknownNameError: it names none.
+    """
+    names = peek(argv, "--env")
+    return choose_env(names[-1]) if names else None
+
+
+def training(names: Sequence[str]) -> str:
+    """What a command with these names does."""
+    return f"Train {' '.join(names[:2])} by {' '.join(names[2:])}."
+
+
+def add_server_flags(
+    opening: Flags, names: Sequence[str], prog: str, env: EnvChoice | None
+) -> Flags:
+    """Add the flags of a server of these POLICY VARIANT ALGO VARIANT, for that env.
 
     Raises:
         UsageError: names are missing.
@@ -83,16 +112,15 @@ def server_flags(names: Sequence[str], prog: str, env: EnvChoice | None) -> Flag
     require_names(names, NAMES, f"see '{prog} --help' for what there is")
     policy, algorithm = POLICIES.variant(*names[:2]), ALGORITHMS.variant(*names[2:])
     flags = (
-        Flags(f"{prog} {' '.join(names)}", f"Train {' '.join(names[:2])} by {' '.join(names[2:])}.")
-        .add("env_name", ENV_FLAG, None)
+        opening.add_config("run", RunConfig(), prefix="")
         .add("imports", IMPORT_FLAG, ())
-        .add_config("server", ServerConfig(), prefix="")
-        .add_config("run", RunConfig(), prefix="")
-        .add_config("track", TrackConfig())
         .add_config("policy", policy)
         .add_config("algo", algorithm)
     )
-    return flags if env is None else flags.add_config("env", env.config)
+    if env is not None:
+        flags = flags.add_config("env", env.config)
+    # Last, so that what few people need stands at the end of the help text.
+    return flags.add_config("track", TrackConfig()).add_config("server", ServerConfig(), prefix="")
 
 
 def to_spec(names: Sequence[str], arguments: Any, env: EnvChoice | None) -> RunSpec:
@@ -109,6 +137,7 @@ def to_spec(names: Sequence[str], arguments: Any, env: EnvChoice | None) -> RunS
         algorithm=algorithm,
         algorithm_variant=algorithm_variant,
         algorithm_config=arguments.algo,
+        env=None if env is None else env.name,
         sizes=None if env is None else known_sizes(env.uid, arguments.env),
         server=arguments.server,
         run=arguments.run,
@@ -116,8 +145,14 @@ def to_spec(names: Sequence[str], arguments: Any, env: EnvChoice | None) -> RunS
     )
 
 
-def introduction(prog: str, names: Sequence[str]) -> str:
-    """The help text for somebody who has not chosen a policy and an algorithm yet."""
+def introduction(prog: str, names: Sequence[str], more: str) -> str:
+    """The help text for somebody who has not chosen a policy and an algorithm yet.
+
+    Args:
+        prog: the program's name.
+        names: what it wants first.
+        more: the command that shows all options.
+    """
     usage = f"{prog} {' '.join(names)}"
     return "\n\n".join(
         (
@@ -125,7 +160,7 @@ def introduction(prog: str, names: Sequence[str]) -> str:
             "Serves a policy, and trains it with the envs of every client that connects.",
             describe(POLICIES),
             describe(ALGORITHMS),
-            f"All options: {prog} gaussian-policy default ppo default --help",
+            f"All options: {more}",
         )
     )
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -9,6 +10,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from plugrl.server.signals import EchoFilter
 from plugrl.training.tracking.tracker import CLOSE_TIMEOUT_S
 
 logger = logging.getLogger(__name__)
@@ -31,7 +33,10 @@ ClientArguments = Callable[[str], Sequence[str]]
 
 
 async def supervise(
-    server_argv: Sequence[str], client_argv: ClientArguments, env: Mapping[str, str]
+    server_argv: Sequence[str],
+    client_argv: ClientArguments,
+    env: Mapping[str, str],
+    typed: Sequence[str],
 ) -> int:
     """Run both until the server ends; no process of ours is left then.
 
@@ -41,19 +46,23 @@ async def supervise(
         server_argv: arguments of ``run-server``.
         client_argv: makes those of ``run-env-client``.
         env: environment variables of both, beside this process's.
+        typed: the whole command that a person typed, which both speak of.
 
     Returns:
         The server's exit code, or the clients' where they failed and the server did not.
     """
     stop = asyncio.Event()
-    server = await Child.start("run-server", server_argv, env)
+    server = await Child.start("run-server", server_argv, env, typed)
     children = [server]
     try:
         with _signals(server, stop):
             url = await server.first_line()
             if url is None or stop.is_set():
-                return await server.wait()
-            clients = await Child.start("run-env-client", client_argv(url), env)
+                code = await server.wait()
+                if url is None and stop.is_set():
+                    logger.warning("stopped before the server was up: nothing was begun")
+                return code
+            clients = await Child.start("run-env-client", client_argv(url), env, typed)
             children.append(clients)
             return await _until_end(server, clients, stop)
     finally:
@@ -92,13 +101,15 @@ class Child:
         self._link = link
 
     @classmethod
-    async def start(cls, name: str, argv: Sequence[str], env: Mapping[str, str]) -> "Child":
-        """Start ``plugrl NAME ARGV``."""
+    async def start(
+        cls, name: str, argv: Sequence[str], env: Mapping[str, str], typed: Sequence[str]
+    ) -> "Child":
+        """Start ``plugrl NAME ARGV``, which speaks of itself as of ``typed``."""
         ours, theirs = socket.socketpair()
         with theirs:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
-                *("-m", "plugrl.cli.child", str(theirs.fileno()), name, *argv),
+                *("-m", "plugrl.cli.child", str(theirs.fileno()), json.dumps(typed), name, *argv),
                 env={**os.environ, **env},
                 stdin=asyncio.subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -138,13 +149,17 @@ class Child:
 def _signals(server: Child, stop: asyncio.Event) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
-    def pass_on() -> None:
+    echo = EchoFilter()
+
+    def pass_on(number: signal.Signals) -> None:
+        if echo.is_echo():
+            return
         # The server leaves at once on the second signal, and we follow it.
-        server.signal(signal.SIGTERM)
+        server.signal(number)
         stop.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, pass_on)
+        loop.add_signal_handler(number, pass_on, number)
     try:
         yield
     finally:

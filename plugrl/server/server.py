@@ -26,12 +26,19 @@ from plugrl.server.connection import EnvSocket, serve_env_client
 from plugrl.server.loop import Loop, StopReason
 from plugrl.server.monitor import MAX_COMMAND_BYTES, Monitor
 from plugrl.server.monitor import PATH as MONITOR_PATH
+from plugrl.server.signals import EchoFilter
 from plugrl.server.telemetry import Telemetry
 from plugrl.server.watch import Watch
 
 logger = logging.getLogger(__name__)
 
 _SECOND_INTERRUPT_EXIT_CODE = 130
+_WELCOME = """This is a PlugRL server: env clients connect here by WebSocket.
+
+/healthz  whether it is up, and what it is doing
+/metrics  Prometheus metrics
+/monitor  WebSocket that streams all there is to see as JSON
+"""
 
 
 class Server:
@@ -78,6 +85,7 @@ class Server:
         """The port listened on, once ``run`` has bound it."""
         self._monitor = Monitor(self.loop, self.telemetry.snapshot)
         self._num_connections = 0
+        self._echo = EchoFilter()
         self._event_loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -214,6 +222,8 @@ class Server:
             return _text(http.HTTPStatus.OK, self.telemetry.prometheus())
         if path == MONITOR_PATH and not self._same_origin(request):
             return _text(http.HTTPStatus.FORBIDDEN, "expected no Origin of another site\n")
+        if path == "/" and "Upgrade" not in request.headers:
+            return _text(http.HTTPStatus.OK, _WELCOME)
         return self._refuse_when_full(path)
 
     def _refuse_when_full(self, path: str) -> Response | None:
@@ -256,6 +266,8 @@ class Server:
                 loop.remove_signal_handler(signum)
 
     def _on_signal(self, signum: signal.Signals) -> None:
+        if self._echo.is_echo():
+            return
         if self.loop.stopping:
             logger.warning("second %s: leaving at once", signum.name)
             logging.shutdown()

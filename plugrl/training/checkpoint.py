@@ -137,8 +137,8 @@ def load_newest(exp_dir: Path) -> LoadedCheckpoint:
         except (CheckpointDamagedError, CheckpointNotFoundError) as error:
             logger.warning("skipped the damaged checkpoint %s: %s", path, error)
     raise CheckpointNotFoundError(
-        f"FileNotFoundError: no valid checkpoint to resume in {exp_dir}; "
-        "start without --resume, or check --checkpoint-base-dir and --exp-name"
+        f"no valid checkpoint to resume in {exp_dir} (FileNotFoundError); start afresh with "
+        "--overwrite in place of --resume, or check --checkpoint-base-dir and --exp-name"
     )
 
 

@@ -28,17 +28,21 @@ class Pace:
         self._total_steps = total_steps
         self._clock = clock
         self._started_at = clock()
+        self._warm = False
         self._latest = deque([(self._started_at, start_step)], maxlen=NUM_LATEST_LEARNS + 1)
 
     def metrics(self, step: int) -> dict[str, float]:
-        """``time/elapsed_s``, and ``time/fps`` and ``time/eta_s`` once they are known."""
+        """``time/elapsed_s``, ``time/fps`` and, from the second learn on, ``time/eta_s``."""
         now = self._clock()
         since, since_step = self._latest[0]
         self._latest.append((now, step))
         metrics = {"time/elapsed_s": now - self._started_at}
         if step > since_step and now > since:
-            fps = (step - since_step) / (now - since)
-            metrics["time/fps"] = fps
-            if self._total_steps is not None:
-                metrics["time/eta_s"] = max(self._total_steps - step, 0) / fps
+            metrics["time/fps"] = (step - since_step) / (now - since)
+            if self._total_steps is not None and self._warm:
+                metrics["time/eta_s"] = max(self._total_steps - step, 0) / metrics["time/fps"]
+        if not self._warm:
+            # What came before the first learn was waiting for clients: no rate to foretell from.
+            self._latest.popleft()
+            self._warm = True
         return metrics

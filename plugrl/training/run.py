@@ -12,7 +12,6 @@ from typing import Any
 
 from plugrl.algorithms.base import BaseAlgorithm
 from plugrl.config.base import EnvSizes, PolicyConfig
-from plugrl.errors import IncompatibleError
 from plugrl.policies.base import BasePolicy
 from plugrl.registry import ALGORITHMS, POLICIES
 from plugrl.server.algorithm import RunIdentity
@@ -27,6 +26,11 @@ from plugrl.training.checkpoint import (
     Save,
     plain_config,
 )
+from plugrl.training.compatibility import (
+    require_compatible,
+    require_kind_of_actions,
+    require_same_sizes,
+)
 from plugrl.training.device import require_device
 from plugrl.training.learner import InProcessLearner
 from plugrl.training.pace import Pace
@@ -34,7 +38,7 @@ from plugrl.training.restore import restore, starting_point
 from plugrl.training.run_folder import RunFolder
 from plugrl.training.seeding import seed_everything
 from plugrl.training.spec import RunSpec
-from plugrl.training.tracking.assembly import start_tracking
+from plugrl.training.tracking.assembly import require_tracker, start_tracking
 from plugrl.training.tracking.sink import TrackedRun
 from plugrl.training.tracking.tracker import Tracker
 
@@ -57,10 +61,14 @@ def build_run(
         CheckpointError: the checkpoint to start from can't be used.
     """
     require_compatible(spec)
+    require_kind_of_actions(spec)
+    require_tracker(spec.track)
     require_device(spec.policy_config.device, num_threads=spec.run.num_threads)
     folder = RunFolder(spec.run, algorithm=spec.algorithm, policy=spec.policy)
     try:
         start = starting_point(spec, folder.path, resume)
+        if start is not None:
+            require_same_sizes(spec, start.origin.sizes)
         origin = _origin(spec, start)
         seed_everything(spec.run.seed)
         algorithm = _build_algorithm(spec, origin.sizes)
@@ -70,28 +78,6 @@ def build_run(
         folder.close()
         raise
     return TrainingRun(spec, folder, origin, algorithm, save=save)
-
-
-def require_compatible(spec: RunSpec) -> None:
-    """Refuse an algorithm that asks more of a policy than this one offers.
-
-    Raises:
-        IncompatibleError: names what is missing and the policies that have it.
-    """
-    missing = spec.algorithm_config.requires - spec.policy_config.capabilities
-    if missing:
-        fitting = [
-            uid
-            for uid in POLICIES.uids()
-            if any(
-                spec.algorithm_config.requires <= variant.capabilities
-                for variant in POLICIES.variants(uid).values()
-            )
-        ]
-        raise IncompatibleError(
-            f"algorithm {spec.algorithm!r} needs a policy with {', '.join(sorted(missing))}, "
-            f"which {spec.policy!r} has not; choose one of {', '.join(fitting) or 'none known'}"
-        )
 
 
 class TrainingRun:

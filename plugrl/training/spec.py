@@ -18,6 +18,8 @@ class RunSpec:
     """The algorithm's uid."""
     algorithm_variant: str = "default"
     algorithm_config: AlgorithmConfig
+    env: str | None = None
+    """The env's name, where a person gave one; complaints name it."""
     sizes: EnvSizes | None = None
     """The env's sizes, where they are known."""
     server: ServerConfig = field(default_factory=ServerConfig)

@@ -13,7 +13,9 @@ def test_the_rate_counts_from_the_restored_step():
     clock = Clock()
     pace = Pace(10_000, 12_000, clock=clock)
     clock.now += 10
-    assert pace.metrics(10_500) == {"time/elapsed_s": 10, "time/fps": 50, "time/eta_s": 30}
+    assert pace.metrics(10_500) == {"time/elapsed_s": 10, "time/fps": 50}
+    clock.now += 5
+    assert pace.metrics(11_000) == {"time/elapsed_s": 15, "time/fps": 100, "time/eta_s": 10}
 
 
 def test_a_slow_start_is_forgotten_after_some_learns():
@@ -39,4 +41,6 @@ def test_a_run_without_an_end_has_no_eta_and_one_beyond_it_has_none_left():
     endless, over = Pace(0, None, clock=clock), Pace(0, 10, clock=clock)
     clock.now += 2
     assert endless.metrics(20) == {"time/elapsed_s": 2, "time/fps": 10}
-    assert over.metrics(20)["time/eta_s"] == 0
+    over.metrics(20)
+    clock.now += 2
+    assert over.metrics(30)["time/eta_s"] == 0

@@ -1,8 +1,10 @@
 """Which sinks a run has."""
 
+import importlib.util
 import logging
 
 from plugrl.config.server import TrackConfig
+from plugrl.errors import UsageError
 from plugrl.training.tracking.console import ConsoleSink
 from plugrl.training.tracking.jsonl import JsonlSink
 from plugrl.training.tracking.sink import Sink, TrackedRun
@@ -18,6 +20,23 @@ TRACKERS: dict[str, type[SwanLabSink | TensorBoardSink | WandbSink]] = {
     "tensorboard": TensorBoardSink,
     "wandb": WandbSink,
 }
+
+
+EXTRAS = {"swanlab": "track", "tensorboard": "server", "wandb": "track"}
+"""The extra of our distribution that brings each tracker's package, which has the same name."""
+
+
+def require_tracker(config: TrackConfig) -> None:
+    """Refuse a tracker that is not installed.
+
+    Raises:
+        UsageError: names what to install.
+    """
+    if config.enabled and importlib.util.find_spec(config.tracker) is None:
+        raise UsageError(
+            f"--track.tracker {config.tracker} needs the package {config.tracker}, which is not "
+            f"installed: pip install 'plugrl[{EXTRAS[config.tracker]}]'"
+        )
 
 
 def start_tracking(config: TrackConfig, run: TrackedRun) -> Tracker:

@@ -1,0 +1,56 @@
+"""Command lines to show to people: how to go on with a run, and how to join it."""
+
+import shlex
+import socket
+from collections.abc import Sequence
+from urllib.parse import urlsplit, urlunsplit
+
+from plugrl.config.server import API_KEY_VARIABLE
+
+ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 -- what others bound, not what we bind
+STARTS = {"--resume", "--no-resume", "--overwrite", "--no-overwrite"}
+"""Flags that say how a run begins; of these a resume wants its own."""
+SECRET = "--api-key"  # noqa: S105 -- the flag, not the key
+
+
+def resume_command(typed: Sequence[str], exp_name: str) -> str:
+    """What to type to go on with a run; a key in it is left out.
+
+    Args:
+        typed: the command that began it, as a person typed it.
+        exp_name: the run's name.
+    """
+    kept: list[str] = []
+    for argument in typed:
+        if kept and kept[-1] == SECRET:
+            kept.append("KEY")
+        elif argument.startswith(f"{SECRET}="):
+            kept.append(f"{SECRET}=KEY")
+        elif argument not in STARTS:
+            kept.append(argument)
+    named = any(a == "--exp-name" or a.startswith("--exp-name=") for a in kept)
+    return shlex.join([*kept, *(() if named else ("--exp-name", exp_name)), "--resume"])
+
+
+def invitation(url: str, key: str, env: Sequence[str]) -> str:
+    """What env clients, on any machine, need to know of a server whose key was made for one run.
+
+    Args:
+        url: where the server listens.
+        key: the key.
+        env: the client's env and its flags; empty where nobody named one.
+    """
+    client = ["plugrl-run-env-client", *(env or ["ENV"])]
+    client += ["--server-host", reachable(url), SECRET, key]
+    return (
+        f"api key made for this run ({API_KEY_VARIABLE} in the server's environment keeps one over "
+        f"restarts); clients connect with:\n  {shlex.join(client)}"
+    )
+
+
+def reachable(url: str) -> str:
+    """A server's URL as other machines know it: of all addresses, by this machine's name."""
+    parts = urlsplit(url)
+    if parts.hostname not in ANY_ADDRESS:
+        return url
+    return urlunsplit(parts._replace(netloc=f"{socket.gethostname()}:{parts.port}"))

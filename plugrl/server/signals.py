@@ -1,0 +1,25 @@
+"""Telling one stop that arrives twice from a second one."""
+
+import time
+from collections.abc import Callable
+
+ECHO_S = 0.5
+"""Within this time of the first signal, any other is the same: ``timeout`` signals a process and
+then its group, and a terminal may signal a parent that passes it on."""
+
+
+class EchoFilter:
+    """Knows when the first signal came."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Wait for the first signal, by ``clock`` in seconds."""
+        self._clock = clock
+        self._first_at: float | None = None
+
+    def is_echo(self) -> bool:
+        """Whether the signal that comes now is the first one again."""
+        now = self._clock()
+        if self._first_at is None:
+            self._first_at = now
+            return False
+        return now - self._first_at < ECHO_S
