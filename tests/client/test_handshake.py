@@ -70,6 +70,18 @@ def test_neither_compression_nor_a_key_is_offered_unless_there_is_one(serving, m
     assert not any("Sec-WebSocket-Extensions" in headers for headers in seen)
 
 
+def test_a_key_with_a_line_break_is_refused_without_being_shown(serving):
+    config = ClientConfig(server_port=serving(echo).port, api_key="secret\n")
+    with pytest.raises(UsageError, match="expected a key of printable characters") as info:
+        Connection(config)
+    assert "secret" not in str(info.value)
+
+
+def test_a_host_that_no_name_server_could_know_is_refused():
+    with pytest.raises(UsageError, match=r"expected a host name, got 'x\.\.y'"):
+        Connection(ClientConfig(server_host="x..y"))
+
+
 def test_nobody_listening_is_a_lost_connection():
     config = ClientConfig(server_port=closed_port())
     with pytest.raises(ConnectionLostError, match=r"no server at 127.0.0.1:\d+: .*refused"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from plugrl.config.base import EnvSizes
 from plugrl.config.gymnasium import GymnasiumEnvConfig
 from plugrl.envs.gymnasium import GymnasiumEnv, GymnasiumVector
 from plugrl.errors import EnvError, IncompatibleError, UsageError
@@ -140,6 +141,12 @@ def test_an_id_without_a_version_has_the_limit_of_the_newest():
     with pytest.warns(UserWarning, match="latest versioned environment"):
         env = make("Pendulum")
     assert env._max_steps == 200
+
+
+def test_its_sizes_are_those_of_its_spaces():
+    assert make("Hopper-v5").sizes() == EnvSizes(obs_dim=11, action_dim=3)
+    cartpole = EnvSizes(obs_dim=4, action_dim=0, num_choices=(2,))
+    assert make("CartPole-v1").sizes() == cartpole
 
 
 def test_numbers_up_to_the_largest_of_float32_will_do():
