@@ -66,13 +66,13 @@ class EvaluationResult:
         lines = [
             f"evaluated {self.num_episodes} episodes ({how} actions)",
             f"  mean return  {self.return_mean:.2f} ± {self.return_std:.2f} (standard deviation)",
-            f"  from {self.return_min:.2f} to {self.return_max:.2f}",
         ]
         if self.return_interval is not None:
             low, high = self.return_interval
             lines.append(
                 f"  {self.confidence:.0%} confidence interval of the mean  {low:.2f} to {high:.2f}"
             )
+        lines.append(f"  returns from {self.return_min:.2f} to {self.return_max:.2f}")
         lines.append(f"  mean length  {self.length_mean:.1f} steps")
         if self.success_rate is not None:
             lines.append(f"  success rate  {self.success_rate:.0%}")

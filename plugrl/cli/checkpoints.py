@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plugrl.cli.entry import write
-from plugrl.cli.table import columns
+from plugrl.cli.table import columns, terminal_width
 from plugrl.errors import CheckpointNotFoundError
 from plugrl.training.step_folder import STATE_FILE, StepSummary, step_dirs, summaries
 
@@ -35,7 +35,7 @@ def _experiments_below(folder: Path) -> list[Path]:
 def _table(experiment: Path) -> str:
     rows = [("STEP", "RETURN", "WHEN", "SIZE", "VALID")]
     rows += [_row(summary) for summary in summaries(experiment)]
-    return f"{experiment}\n{columns(rows, indent=2)}"
+    return f"{experiment}\n{columns(rows, indent=2, width=terminal_width())}"
 
 
 def _row(summary: StepSummary) -> tuple[str, str, str, str, str]:

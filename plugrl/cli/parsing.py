@@ -27,7 +27,7 @@ REQUIRED_ENV_FLAG = Annotated[
     tyro.conf.arg(
         name="env",
         metavar="NAME",
-        help="Env to train in: NAME or NAME:VARIANT, such as hopper, any Gymnasium id, or "
+        help="Env to run: NAME or NAME:VARIANT, such as hopper, any Gymnasium id, or "
         "module:EnvClass.",
         help_behavior_hint="(required)",
     ),

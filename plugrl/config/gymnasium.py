@@ -8,7 +8,7 @@ from plugrl.config.base import EnvConfig, EnvSizes, require
 
 @dataclass(frozen=True, kw_only=True)
 class GymnasiumEnvConfig(EnvConfig):
-    """A Gymnasium env; Box, Discrete, MultiDiscrete and Dict observations become states."""
+    """Any Gymnasium env, by its id or as ``module:EnvClass``; observations become states."""
 
     id: str = "Hopper-v5"
     """An id of Gymnasium's registry, or ``module:EnvClass``."""

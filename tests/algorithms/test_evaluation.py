@@ -37,6 +37,18 @@ def test_it_counts_exactly_the_episodes_asked_for_and_stops(
     assert metrics["eval/return_mean"] == np.mean(algorithm.result.returns)
 
 
+def test_its_conclusion_is_the_result_and_where_its_json_is(
+    drive: Any, target: Callable[..., Any], tmp_path: Path
+) -> None:
+    algorithm = evaluation(num_episodes=1, output=tmp_path / "r.json")
+    assert algorithm.conclusion() is None
+    drive(algorithm, target(1), 1)
+    conclusion = algorithm.conclusion()
+    assert conclusion is not None
+    assert conclusion.startswith(f"{algorithm.result}\n")
+    assert conclusion.endswith(f"JSON  {tmp_path / 'r.json'}")
+
+
 def test_it_learns_nothing(drive: Any, target: Callable[..., Any]) -> None:
     algorithm = evaluation(num_episodes=4, deterministic=False)
     before = to_arrays(algorithm.policy.state_dict())
@@ -82,6 +94,14 @@ def test_statistics_by_hand() -> None:
     assert (result.length_mean, result.success_rate) == (15.0, 0.5)
     assert result.return_interval == pytest.approx((2 - 12.706, 2 + 12.706), abs=1e-3)
     assert result.metrics()["eval/success_rate"] == 0.5
+    assert str(result).splitlines() == [
+        "evaluated 2 episodes (deterministic actions)",
+        "  mean return  2.00 ± 1.00 (standard deviation)",
+        "  95% confidence interval of the mean  -10.71 to 14.71",
+        "  returns from 1.00 to 3.00",
+        "  mean length  15.0 steps",
+        "  success rate  50%",
+    ]
 
 
 def test_without_any_success_there_is_no_rate() -> None:

@@ -29,11 +29,12 @@ def test_what_we_did_not_expect_is_logged_with_its_traceback(caplog):
     assert "ZeroDivisionError: oops" in caplog.text
 
 
-def test_ctrl_c_is_the_code_of_shells():
+def test_ctrl_c_is_a_sentence_and_the_code_of_shells(capsys):
     def command(argv, prog):
         raise KeyboardInterrupt
 
     assert run_guarded(command, [], "plugrl x") == 130
+    assert capsys.readouterr().err == "plugrl x: interrupted\n"
 
 
 def test_the_commands_own_code_is_passed_on():

@@ -44,6 +44,25 @@ def test_a_policy_of_a_plug_in_is_known_once_that_is_imported(tmp_path, monkeypa
         evaluate.run(plugged, "plugrl eval")
 
 
+def test_a_step_that_is_not_there_says_which_steps_there_are(tmp_path):
+    step_dir = write_step(
+        tmp_path, 7, {}, {"step": 7, "saved_at": "2026-01-02T03:04:05+00:00", "metrics": {}}
+    )
+    with pytest.raises(CheckpointNotFoundError, match=f"steps 7: choose one, such as {step_dir}"):
+        evaluate.run([str(tmp_path / "8"), "--env", "hopper"], "plugrl eval")
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"], ["-h"]])
+def test_help_without_a_checkpoint_lists_the_options(argv, capsys):
+    with pytest.raises(SystemExit) as exit_:
+        evaluate.run(argv, "plugrl eval")
+    assert exit_.value.code == 0
+    out = capsys.readouterr().out
+    assert out.startswith("usage: plugrl eval STEP_DIR --env NAME")
+    for flag in ("--algo.num-episodes", "--num-envs", "--policy.device", "--env NAME"):
+        assert flag in out
+
+
 @pytest.mark.integration
 def test_a_checkpoint_is_measured_with_the_architecture_it_was_saved_with(start, tmp_path):
     policy, algorithm = GaussianConfig(hidden_sizes=(8,)), PPOConfig()
@@ -64,6 +83,7 @@ def test_a_checkpoint_is_measured_with_the_architecture_it_was_saved_with(start,
         *("--max-episode-steps", "20", "--num-envs", "2", "--exp-name", "x"),
     ).finish()
     assert code == 0, output
-    assert "over episodes 2" in output
+    assert "evaluated 2 episodes" in output
+    assert "95% confidence interval of the mean" in output
     folder = tmp_path / "checkpoints" / "eval" / "gaussian-policy" / "x"
     assert [p.name for p in folder.iterdir()] == ["metrics.jsonl"]

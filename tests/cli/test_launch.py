@@ -29,6 +29,15 @@ def test_the_options_are_pinned(capsys, golden, options_of, monkeypatch):
     golden("launch.txt", options_of(capsys.readouterr().out))
 
 
+def test_the_hint_of_the_help_text_works_as_it_is_written(capsys):
+    assert code_of("--help") == 0
+    hint = capsys.readouterr().out.splitlines()[-1].partition("plugrl launch ")[2].split()
+    assert code_of(*hint) == 0
+    out = capsys.readouterr().out
+    assert "--num-procs" in out
+    assert "--algo.rollout-steps" in out
+
+
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
@@ -39,7 +48,7 @@ def test_the_options_are_pinned(capsys, golden, options_of, monkeypatch):
         ((*DUMMY[1:5], "--env", "gym-v1", "--env.id", "Reacher-v6"), "did you mean 'Reacher-v5'"),
         ((*DUMMY[1:5], "--env", "hopper", "--env.kwargs", '{"a": 1}'), "can't make 'Hopper-v5'"),
         ((*DUMMY[1:5], "--env", "no_such_module:MyEnv"), "No module named 'no_such_module'"),
-        ((*DUMMY[1:], "--num-procs", "0"), "expected at least 1, got 0"),
+        ((*DUMMY[1:], "--num-procs", "0"), "expected at least 1, got 0, at --num-procs"),
     ],
 )
 def test_a_mistake_is_one_clear_sentence_exit_2_and_no_folder(

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from plugrl.cli import list_names
-from plugrl.errors import UsageError
+from plugrl.errors import UnknownNameError, UsageError
 
 
 def test_all_kinds_are_listed_with_their_variants(capsys):
@@ -37,10 +37,14 @@ def test_a_plugin_that_cannot_be_imported_is_named():
         list_names.run(["--import", "no_such_module"], "plugrl list")
 
 
-def test_an_unknown_kind_exits_with_2(capsys):
-    with pytest.raises(SystemExit) as exit_:
-        list_names.run(["policy"], "plugrl list")
-    assert exit_.value.code == 2
+def test_an_unknown_kind_suggests_the_nearest():
+    with pytest.raises(UnknownNameError, match="did you mean 'envs'"):
+        list_names.run(["env"], "plugrl list")
+
+
+def test_the_env_that_takes_any_id_says_so(capsys):
+    list_names.run(["envs"], "plugrl list")
+    assert "Any Gymnasium env, by its id or as module:EnvClass" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

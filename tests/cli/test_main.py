@@ -18,6 +18,11 @@ def test_the_version_is_written(capsys):
     assert capsys.readouterr().out == f"plugrl {__version__}\n"
 
 
+def test_a_mistake_names_the_command_that_was_typed(capsys):
+    assert main.run(["launch", "dummy-policy"]) == 2
+    assert capsys.readouterr().err.startswith("plugrl launch: error: expected POLICY")
+
+
 def test_an_unknown_command_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match="unknown command 'lunch', did you mean 'launch'"):
         main.run(["lunch"])

@@ -6,6 +6,7 @@ import socket as sockets
 import ssl
 import subprocess
 import threading
+import urllib.request
 from functools import partial
 from pathlib import Path
 
@@ -302,6 +303,14 @@ async def test_without_the_key_the_door_is_closed_and_with_it_open():
         headers = {"Authorization": "Api-Key open sesame"}
         async with client(up.url, additional_headers=headers) as peer:
             await peer.exchange([0])
+
+
+async def test_a_browser_is_told_where_it_is():
+    async with running(Scripted()) as up:
+        address = up.url.replace("ws://", "http://")
+        answer = await asyncio.to_thread(lambda: urllib.request.urlopen(address).read().decode())
+    for path in ("/healthz", "/metrics", "/monitor"):
+        assert path in answer
 
 
 async def test_more_connections_than_the_limit_are_refused():

@@ -18,7 +18,7 @@ TABLE_PAUSE_S = 2.0
 LINE_PAUSE_S = 1.0
 """Least seconds between two plain lines."""
 
-# What a plain line says, in this order, of the metrics that there are.
+# What a plain line says, and a table first, in this order, of the metrics that there are.
 LINE_METRICS = {
     "rollout/episode_return_mean": "return",
     "rollout/episode_length_mean": "length",
@@ -76,11 +76,14 @@ class ConsoleSink:
 
     def _table(self, step: int, metrics: Mapping[str, float]) -> Panel:
         by_group: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(metrics):
+        for name in sorted(metrics.keys() - LINE_METRICS.keys(), key=_order):
             by_group[name.rpartition("/")[0]].append(name)
         table = Table.grid(padding=(0, 2))
+        first = {word: name for name, word in LINE_METRICS.items() if name in metrics}
+        table.add_row(Text("run", style="bold cyan"), _values(first, metrics))
         for group, names in by_group.items():
-            table.add_row(Text(group, style="bold cyan"), _values(names, metrics))
+            words = {name.rpartition("/")[2]: name for name in names}
+            table.add_row(Text(group, style="bold cyan"), _values(words, metrics))
         return Panel(
             table,
             title=f"[bold]{self._run.exp_name}[/] step {self._position(step)}",
@@ -90,7 +93,7 @@ class ConsoleSink:
 
     def _position(self, step: int) -> str:
         total = self._run.total_steps
-        return f"{step:,}" if total is None else f"{step:,}/{total:,} ({step / total:.0%})"
+        return f"{step:,}" if total is None else f"{step:,}/{total:,} ({min(step / total, 1):.0%})"
 
 
 def format_metric(name: str, value: float) -> str:
@@ -104,11 +107,15 @@ def format_metric(name: str, value: float) -> str:
     return f"{value:.4g}"
 
 
-def _values(names: list[str], metrics: Mapping[str, float]) -> Text:
+def _order(name: str) -> tuple[bool, str]:
+    return not name.startswith("train/"), name
+
+
+def _values(names: Mapping[str, str], metrics: Mapping[str, float]) -> Text:
     text = Text(overflow="fold")
-    for name in names:
+    for word, name in names.items():
         # Spaces that do not break keep a number beside its name where the row is wrapped.
-        text.append(f"{name.rpartition('/')[2]}\N{NO-BREAK SPACE}", style="dim")
+        text.append(f"{word} ".replace(" ", "\N{NO-BREAK SPACE}"), style="dim")
         text.append(f"{format_metric(name, metrics[name])}".replace(" ", "\N{NO-BREAK SPACE}"))
         text.append("   ")
     return text

@@ -1,8 +1,11 @@
 import subprocess
 import sys
 
+import pytest
+
 from plugrl.config.server import TrackConfig
-from plugrl.training.tracking.assembly import start_tracking
+from plugrl.errors import UsageError
+from plugrl.training.tracking.assembly import require_tracker, start_tracking
 
 
 def test_console_and_jsonl_are_always_there(tracked, tmp_path, capsys):
@@ -26,6 +29,17 @@ def test_a_tracker_that_is_chosen_but_not_enabled_is_ignored_with_a_warning(trac
     caplog.clear()
     start_tracking(TrackConfig(), tracked()).close()
     assert caplog.text == ""
+
+
+@pytest.mark.parametrize(
+    ("tracker", "extra"), [("wandb", "track"), ("swanlab", "track"), ("tensorboard", "server")]
+)
+def test_a_tracker_that_is_not_installed_is_refused(tracker, extra, monkeypatch):
+    require_tracker(TrackConfig(enabled=True, tracker=tracker))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    require_tracker(TrackConfig(tracker=tracker))
+    with pytest.raises(UsageError, match=rf"{tracker}, which is not .*'plugrl\[{extra}\]'"):
+        require_tracker(TrackConfig(enabled=True, tracker=tracker))
 
 
 def test_the_trackers_are_imported_only_when_they_are_used():

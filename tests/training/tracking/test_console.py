@@ -35,13 +35,20 @@ def test_on_a_terminal_a_learn_is_a_table_of_all_metrics_by_group(tracked):
     for word in (
         "exp",
         "2,048/1,000,000",
-        "rollout",
+        "return",
         "policy_loss",
         "-0.01235",
         "1:01:01",
     ):
         assert word in table
     assert len(table.splitlines()) < 9
+
+
+def test_a_table_begins_with_how_the_run_goes_and_never_passes_its_end(tracked):
+    table = shown(tracked(total_steps=2000), terminal=True)
+    words = ["2,048/2,000 (100%)", "return", "episodes", "fps", "eta", "train"]
+    places = [table.index(word) for word in words]
+    assert places == sorted(places)
 
 
 def test_learns_in_quick_succession_are_shown_first_and_last(tracked):
