@@ -51,12 +51,13 @@ async def supervise(
     Returns:
         The server's exit code, or the clients' where they failed and the server did not.
     """
-    stop = asyncio.Event()
+    stop, listening = asyncio.Event(), asyncio.Event()
     server = await Child.start("run-server", server_argv, env, typed)
     children = [server]
     try:
-        with _signals(server, stop):
+        with _signals(server, listening, stop):
             url = await server.first_line()
+            listening.set()
             if url is None or stop.is_set():
                 code = await server.wait()
                 if url is None and stop.is_set():
@@ -146,7 +147,7 @@ class Child:
 
 
 @contextlib.contextmanager
-def _signals(server: Child, stop: asyncio.Event) -> Iterator[None]:
+def _signals(server: Child, listening: asyncio.Event, stop: asyncio.Event) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     echo = EchoFilter()
@@ -154,8 +155,9 @@ def _signals(server: Child, stop: asyncio.Event) -> Iterator[None]:
     def pass_on(number: signal.Signals) -> None:
         if echo.is_echo():
             return
-        # The server leaves at once on the second signal, and we follow it.
-        server.signal(number)
+        # The server leaves at once on the second signal, and we follow it. While it still imports
+        # its modules, SIGINT would be a traceback.
+        server.signal(number if listening.is_set() else signal.SIGTERM)
         stop.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):

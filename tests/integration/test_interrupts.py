@@ -2,12 +2,14 @@
 
 import json
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from websockets.sync.client import connect
 
+from plugrl.server.signals import ECHO_S
 from tests.integration.conftest import Program, Start, arrays_of, serve, train
 
 pytestmark = pytest.mark.integration
@@ -56,6 +58,7 @@ def test_a_second_ctrl_c_leaves_at_once(start, tmp_path):
     server = _serve_until_learning(start, "--exp-name", "x")
     server.process.send_signal(signal.SIGINT)
     server.wait_for("waiting at most 30 s for the learn in progress")
+    time.sleep(ECHO_S)  # a signal that comes sooner is the first one again
     server.process.send_signal(signal.SIGINT)
     code, output = server.finish(timeout_s=25)
     assert code == 130, output

@@ -35,11 +35,11 @@ def refused(request, capsys, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (("--algo.rollout-steps", "0"), "expected at least 1, got 0, at PPOConfig.rollout_steps"),
+        (("--algo.rollout-steps", "0"), "expected at least 1, got 0, at --algo.rollout-steps"),
         (("--algo.num-minibatches", "0"), "expected at least 1, got 0"),
         (("--algo.num-minibatches", "128"), "expected at most half of rollout_steps (128)"),
         (("--algo.num-epochs", "0"), "expected at least 1, got 0"),
-        (("--algo.save-interval", "0"), "expected at least 1, got 0, at PPOConfig.save_interval"),
+        (("--algo.save-interval", "0"), "expected at least 1, got 0, at --algo.save-interval"),
         (("--algo.learning-rate", "-1"), "a finite number above 0, got -1.0"),
         (("--algo.learning-rate", "nan"), "a finite number above 0, got nan"),
         (("--algo.gamma", "1.5"), "expected between 0 and 1, got 1.5"),
@@ -52,7 +52,7 @@ def refused(request, capsys, tmp_path, monkeypatch):
         (("--exp-name", "a/b"), "expected a plain folder name, got 'a/b'"),
         (("--resume", "--overwrite", "--exp-name", "x"), "expected no overwrite with resume"),
         (("--resume", "true"), "Unrecognized options: true"),
-        (("--num-threads", "0"), "got 0, at RunConfig.num_threads"),
+        (("--num-threads", "0"), "got 0, at --num-threads"),
         (("--limits.max-connections", "0"), "expected more than 0, got 0"),
         (("--tls-cert", "x.pem"), "expected tls_cert and tls_key together"),
     ],
