@@ -1,5 +1,6 @@
 """What ``--env NAME`` means, and the sizes of the env behind it."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,8 @@ from plugrl.errors import UnknownNameError
 from plugrl.registry import ENVS
 
 GYMNASIUM = "gym-v1"
+_GYMNASIUM_ID = re.compile(r"([\w-]+/)?[A-Z][\w.-]*-v[0-9]+")
+"""How those names look that are surely meant for Gymnasium, whether it knows them or not."""
 OTHER_NAMES = "any Gymnasium id, or module:EnvClass"
 
 
@@ -49,7 +52,7 @@ def choose_env(name: str, variant: str | None = None) -> EnvChoice:
     if uid in ENVS.uids():
         variant = variant or named_variant
         return EnvChoice(name, uid, variant, ENVS.variant(uid, variant))
-    if ":" in name or _is_gymnasium_id(name):
+    if ":" in name or _GYMNASIUM_ID.fullmatch(name) or _is_registered(name):
         variant = variant or "default"
         config = replace(ENVS.variant(GYMNASIUM, variant), id=name)
         return EnvChoice(name, GYMNASIUM, variant, config)
@@ -86,7 +89,7 @@ def try_env(uid: str, config: Any) -> EnvSizes | None:
         env.close()
 
 
-def _is_gymnasium_id(name: str) -> bool:
+def _is_registered(name: str) -> bool:
     from plugrl.envs.gymnasium import is_registered
 
     return is_registered(name)

@@ -40,6 +40,8 @@ def module(tmp_path, monkeypatch) -> str:
         (("dummy-v1:state",), "dummy-v1", "state", DummyEnvConfig(num_images=0, text="")),
         (("dummy-v1", "state"), "dummy-v1", "state", DummyEnvConfig(num_images=0, text="")),
         (("Reacher-v5",), "gym-v1", "default", GymnasiumEnvConfig(id="Reacher-v5")),
+        (("Reacher-v9",), "gym-v1", "default", GymnasiumEnvConfig(id="Reacher-v9")),
+        (("ALE/Pong-v5",), "gym-v1", "default", GymnasiumEnvConfig(id="ALE/Pong-v5")),
         (("a.b:C",), "gym-v1", "default", GymnasiumEnvConfig(id="a.b:C")),
     ],
 )
