@@ -21,6 +21,7 @@ from plugrl.cli.parsing import (
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ALGORITHMS, POLICIES
+from plugrl.server.loop import StopReason
 from plugrl.training.spec import RunSpec
 
 NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
@@ -77,7 +78,7 @@ def run(
     reason = asyncio.run(training_run.run(on_listening=opened))
     if conclusion := training_run.algorithm.conclusion():
         write(conclusion)
-    if reason == "stopped" and arguments.algo.makes_checkpoints:
+    if reason is StopReason.STOPPED and arguments.algo.makes_checkpoints:
         again = resume_command(typed or [*prog.split(), *argv], training_run.run_dir.name)
         write(f"stopped; to go on: {again}")
     return 0

@@ -19,7 +19,8 @@ class Gate:
         key = config.api_key or os.environ.get(API_KEY_VARIABLE) or None
         self.made_key = key is None and config.auth and not is_loopback(config.host)
         """Whether the key was made here, so that somebody must be shown it."""
-        self.key = secrets.token_urlsafe(24) if self.made_key else key
+        # Hexadecimal, as a key that began with a dash would look like a flag.
+        self.key = secrets.token_hex(24) if self.made_key else key
 
     def admits(self, authorization: str | None) -> bool:
         """Whether a peer with this header may connect."""
