@@ -53,7 +53,7 @@ def test_a_config_without_a_class_says_so(registry):
 @pytest.mark.parametrize(
     ("registry", "uid"),
     [(registry, uid) for registry in (POLICIES, ALGORITHMS, ENVS) for uid in registry.uids()],
-    ids=str,
+    ids=lambda value: getattr(value, "kind", value),
 )
 def test_every_built_in_name_has_a_default_and_a_class(registry, uid):
     assert "default" in registry.variants(uid)
