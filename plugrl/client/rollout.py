@@ -9,7 +9,7 @@ from plugrl.client.connection import Connection
 from plugrl.client.episodes import EVERYONE, EpisodeCounts, Rows
 from plugrl.client.greeting import require_same_sizes
 from plugrl.config.client import ClientConfig
-from plugrl.envs.base import VectorEnv
+from plugrl.envs.base import StepResult, VectorEnv
 from plugrl.protocol.messages import Action, Array, Feedback, Metadata, Observation
 from plugrl.protocol.session import ClientSession
 
@@ -94,22 +94,19 @@ class Rollout:
 
     def _run_chunk(self, actions: Array) -> Feedback:
         """Run a prefix of ``actions`` (H, n, *action shape), in each env until its episode ends."""
-        n = self._env.num_envs
-        rewards = np.zeros(n)
-        terminated, truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-        running: Rows = EVERYONE
-        for now in actions[: self._config.replan_steps]:
-            result = self._env.step(self._all[running], now[running])
-            rewards[running] += result.rewards
-            terminated[running], truncated[running] = result.terminated, result.truncated
-            self.episodes.step(running, result)
-            self._place(running, result.obs)
-            self._needs_reset = terminated | truncated
-            num_ended = np.count_nonzero(self._needs_reset)
-            if num_ended == n:
-                break
-            if num_ended:
+        result = self._step(EVERYONE, actions[0])
+        rewards, terminated, truncated = result.rewards, result.terminated, result.truncated
+        self._needs_reset = terminated | truncated
+        if len(actions) > 1 and self._config.replan_steps != 1:
+            rewards, terminated, truncated = rewards.copy(), terminated.copy(), truncated.copy()
+            for now in actions[1 : self._config.replan_steps]:
                 running = self._all[~self._needs_reset]
+                if not len(running):
+                    break
+                result = self._step(running, now[running])
+                rewards[running] += result.rewards
+                terminated[running], truncated[running] = result.terminated, result.truncated
+                self._needs_reset = terminated | truncated
         self.episodes.chunks += 1
         assert self._obs is not None
         return Feedback(
@@ -121,6 +118,13 @@ class Rollout:
             truncated=truncated,
             info=self.episodes.report(self._needs_reset),
         )
+
+    def _step(self, rows: Rows, actions: Array) -> StepResult:
+        """Step some envs, (k, *action shape), and take note of what came of it."""
+        result = self._env.step(self._all[rows], actions)
+        self.episodes.step(rows, result)
+        self._place(rows, result.obs)
+        return result
 
     def _place(self, rows: Rows, obs: Observation) -> None:
         if self._obs is None or len(obs) == len(self._all):

@@ -24,6 +24,8 @@ class DummyEnv(VectorEnv):
         shape = (num_envs, config.image_height, config.image_width, 3)
         self._black = np.zeros(shape, np.uint8)
         self._text = np.full(num_envs, config.text)
+        self._ones = np.ones(num_envs)
+        self._never = np.zeros(num_envs, np.bool_)
 
     def reset(self, env_indices: NDArray[np.int64], seeds: Sequence[int] | None) -> Observation:
         """Set the step counts to 0; there is nothing to seed."""
@@ -37,9 +39,9 @@ class DummyEnv(VectorEnv):
         self._steps[env_indices] = steps
         return StepResult(
             obs=self._observe(steps),
-            rewards=np.ones(num),
+            rewards=self._ones[:num],
             terminated=steps >= self._config.episode_length,
-            truncated=np.zeros(num, np.bool_),
+            truncated=self._never[:num],
         )
 
     def render(self) -> NDArray[np.uint8]:

@@ -131,4 +131,4 @@ Message: TypeAlias = Metadata | Infer | Action | Feedback
 
 def same_indices(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
     """Whether two vectors of env indices are the same, in the same order."""
-    return one is other or (len(one) == len(other) and bool((one == other).all()))
+    return one is other or one.tobytes() == other.tobytes()

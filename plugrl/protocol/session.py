@@ -22,6 +22,7 @@ from plugrl.protocol.messages import (
     Message,
     Metadata,
     Observation,
+    same_indices,
 )
 from plugrl.protocol.reuse import FeedbackMemory, ReusableEnvs
 
@@ -186,7 +187,7 @@ class ClientSession:
             )
         if action.env_ids is None:
             return Action(self._waiting, action.action)
-        if not np.array_equal(action.env_ids, self._waiting):
+        if not same_indices(action.env_ids, self._waiting):
             raise InvalidMessageError(
                 f"expected the infer's {self._waiting!r:.200},"
                 f" got {action.env_ids!r:.200}, at $.data.env_ids"

@@ -11,7 +11,7 @@ from websockets.frames import Frame, Opcode
 
 from plugrl.errors import ProtocolError
 from plugrl.protocol.closing import INTERNAL_ERROR, RESYNC, Closing
-from plugrl.protocol.messages import Array, Infer, Metadata
+from plugrl.protocol.messages import Array, Infer, Metadata, Observation
 from plugrl.protocol.session import ServerSession
 from plugrl.server.loop import Loop
 from plugrl.server.worker import Worker
@@ -69,6 +69,8 @@ class Connection(Worker):
         self._session = session
         self._loop = loop
         self._closing: asyncio.Task[None] | None = None
+        # An infer that reuses a whole feedback's observation comes with that very object.
+        self._checked: Observation | None = None
 
     def send(self, actions: Array) -> None:
         """Write the actions to the socket's buffer.
@@ -113,8 +115,9 @@ class Connection(Worker):
             return
         try:
             message = self._session.receive(data)
-            if message.obs is not None:
+            if message.obs is not None and message.obs is not self._checked:
                 self._loop.algorithm.check_observation(message.obs)
+                self._checked = message.obs
         except ProtocolError as error:
             logger.warning("closing %s: %s", self, error)
             self.close(RESYNC)
