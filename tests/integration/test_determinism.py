@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from plugrl.training.pace import NUM_LATEST_LEARNS
 from tests.integration.boundary_env import EPISODE_STEPS
 from tests.integration.conftest import Start, arrays_of, programs, serve, train
 
@@ -103,8 +104,11 @@ def test_pace_and_time_left_of_a_resumed_run_count_from_where_it_resumed(halves)
     start = next(i for i, line in enumerate(lines) if line.get("event") == "resumed")
     since = lines[start]["step"]
     assert since == 3 * 128
-    for line in lines[start + 1 :]:
-        assert line["time/fps"] == pytest.approx((line["step"] - since) / line["time/elapsed_s"])
-    # One learn alone is no pace to foretell an end from.
-    for line in lines[start + 2 :]:
+    first, *later = lines[start + 1 :]
+    # The first rate counts from the resume: had it counted the steps before, it would be higher.
+    assert first["time/fps"] == pytest.approx((first["step"] - since) / first["time/elapsed_s"])
+    assert 0 < len(later) <= NUM_LATEST_LEARNS
+    for line in later:
+        seconds = line["time/elapsed_s"] - first["time/elapsed_s"]
+        assert line["time/fps"] == pytest.approx((line["step"] - first["step"]) / seconds)
         assert line["time/eta_s"] == pytest.approx((NUM_STEPS - line["step"]) / line["time/fps"])
