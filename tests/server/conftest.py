@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,6 +79,18 @@ class Scripted(Dummy):
     def learn(self, progress: LearnProgress) -> dict[str, float]:
         self.learn_hook(progress)
         return super().learn(progress)
+
+
+def hold_learns(algorithm: Scripted) -> tuple[threading.Event, threading.Event]:
+    """Hold every learn: the first event says that one has begun, the second lets it go on."""
+    learning, go_on = threading.Event(), threading.Event()
+
+    def hold(progress: LearnProgress) -> None:
+        learning.set()
+        assert go_on.wait(10)
+
+    algorithm.learn_hook = hold
+    return learning, go_on
 
 
 @dataclass

@@ -16,7 +16,7 @@ from plugrl.server.batcher import Batcher
 from plugrl.server.local import LocalWorker
 from plugrl.server.loop import Loop, StopReason
 from plugrl.server.worker import DiscardCause
-from tests.server.conftest import InProcess, Scripted, feedback_for, observe, until
+from tests.server.conftest import InProcess, Scripted, feedback_for, hold_learns, observe, until
 
 
 class Saved:
@@ -153,13 +153,7 @@ async def test_no_inference_happens_before_a_due_learn():
 
 async def test_the_event_loop_lives_while_a_learn_runs():
     algorithm = Scripted(fake_learn_freq=1)
-    learning, go_on = threading.Event(), threading.Event()
-
-    def block(progress: LearnProgress) -> None:
-        learning.set()
-        assert go_on.wait(10)
-
-    algorithm.learn_hook = block
+    learning, go_on = hold_learns(algorithm)
     loop = loop_of(algorithm)
     worker = LocalWorker(loop)
     task = asyncio.create_task(loop.run())
@@ -253,13 +247,7 @@ async def _start_a_learn(loop: Loop, learning: threading.Event) -> "asyncio.Task
 
 async def test_a_stop_waits_for_the_learn_in_progress():
     algorithm = Scripted(fake_learn_freq=1)
-    learning, go_on = threading.Event(), threading.Event()
-
-    def block(progress: LearnProgress) -> None:
-        learning.set()
-        assert go_on.wait(10)
-
-    algorithm.learn_hook = block
+    learning, go_on = hold_learns(algorithm)
     saver = Saved(algorithm)
     loop = loop_of(algorithm, saver)
     task = await _start_a_learn(loop, learning)

@@ -5,7 +5,6 @@ import logging
 import socket as sockets
 import ssl
 import subprocess
-import threading
 import urllib.request
 from functools import partial
 from pathlib import Path
@@ -32,6 +31,7 @@ from tests.server.conftest import (
     Scripted,
     client,
     feedback_for,
+    hold_learns,
     observe,
     running,
     until,
@@ -213,13 +213,7 @@ async def test_missing_feedback_is_closed_with_its_own_reason():
 
 async def test_the_feedback_timeout_stands_still_during_a_learn():
     algorithm = Scripted(fake_learn_freq=1)
-    learning, go_on = threading.Event(), threading.Event()
-
-    def block(progress: object) -> None:
-        learning.set()
-        assert go_on.wait(10)
-
-    algorithm.learn_hook = block
+    learning, go_on = hold_learns(algorithm)
     async with running(algorithm, feedback_wait_timeout=0.5) as up:
         async with client(up.url) as fast, client(up.url) as slow:
             await asyncio.gather(fast.infer([0]), slow.infer([0]))
@@ -236,13 +230,7 @@ async def test_the_feedback_timeout_stands_still_during_a_learn():
 
 async def test_a_ping_is_answered_during_a_learn():
     algorithm = Scripted(fake_learn_freq=1)
-    learning, go_on = threading.Event(), threading.Event()
-
-    def block(progress: object) -> None:
-        learning.set()
-        assert go_on.wait(10)
-
-    algorithm.learn_hook = block
+    learning, go_on = hold_learns(algorithm)
     async with running(algorithm) as up, client(up.url) as peer:
         await peer.exchange([0])
         await asyncio.to_thread(learning.wait, 5)
