@@ -4,8 +4,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import Any
 
 from plugrl.cli.command_lines import invitation
@@ -30,29 +29,13 @@ from plugrl.cli.run_server import (
     training,
 )
 from plugrl.cli.supervision import supervise
-from plugrl.config.client import ClientConfig
+from plugrl.config.client import ClientConfig, LocalClients
 from plugrl.config.server import API_KEY_VARIABLE, RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ALGORITHMS, ENVS, POLICIES
 from plugrl.server.auth import Gate
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LocalClients:
-    """The env clients beside the server; ``ClientConfig`` checks the values."""
-
-    num_procs: int = 1
-    """Processes that run envs."""
-    num_envs: int = 1
-    """Envs in each process."""
-    replan_steps: int | None = None
-    """Steps of an action chunk to run before asking again; none runs the whole chunk."""
-    video_every: int = 0
-    """Record every N-th episode of the first env; 0: none."""
-    video_dir: Path = Path("videos")
-    """Folder of the videos."""
 
 
 def run(argv: Sequence[str], prog: str) -> int:

@@ -73,3 +73,19 @@ class ClientConfig:
         require(self, 1 <= self.server_port <= 65_535, "server_port", "1 to 65535")
         require(self, self.video_every >= 0, "video_every", "at least 0")
         require(self, self.seed >= 0, "seed", "at least 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalClients:
+    """The env clients beside the server; ``ClientConfig`` checks the values."""
+
+    num_procs: int = 1
+    """Processes that run envs."""
+    num_envs: int = 1
+    """Envs in each process."""
+    replan_steps: int | None = None
+    """Steps of an action chunk to run before asking again; none runs the whole chunk."""
+    video_every: int = 0
+    """Record every N-th episode of the first env; 0: none."""
+    video_dir: Path = Path("videos")
+    """Folder of the videos."""
