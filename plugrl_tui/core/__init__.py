@@ -1,0 +1,1 @@
+"""What the app knows and does, without Textual."""

@@ -1,0 +1,1 @@
+"""What asks or tells one thing above a screen."""

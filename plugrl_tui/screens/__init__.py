@@ -1,0 +1,1 @@
+"""What fills the terminal; opened by name, see ``plugrl_tui.screens.base``."""

@@ -1,0 +1,29 @@
+"""What every screen has: a group of actions, and a way to be opened by name."""
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from textual.screen import Screen
+
+SCREENS: Mapping[str, str] = {
+    "runs": "plugrl_tui.screens.runs:RunsScreen",
+    "launch": "plugrl_tui.screens.launch:LaunchScreen",
+    "monitor": "plugrl_tui.screens.monitor:MonitorScreen",
+    "compare": "plugrl_tui.screens.compare:CompareScreen",
+}
+"""Where each screen lives; imported when it is first opened, so that none delays another."""
+
+
+class RoomScreen(Screen[None]):
+    """A screen whose keys come from the registry of actions."""
+
+    ACTION_GROUP: ClassVar[str]
+    """Its group in ``plugrl_tui.actions``."""
+
+
+def make_screen(name: str, **options: Any) -> RoomScreen:
+    """The screen called ``name``, with the arguments of its class."""
+    module, _, attribute = SCREENS[name].partition(":")
+    screen: RoomScreen = getattr(importlib.import_module(module), attribute)(**options)
+    return screen
