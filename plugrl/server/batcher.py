@@ -47,6 +47,10 @@ class Batcher:
         """How long the latest infers waited."""
         self.batch_sizes: deque[int] = deque(maxlen=_LATENCY_WINDOW)
         """Envs in the latest batches."""
+        self.num_batches = 0
+        """Batches taken so far."""
+        self.num_taken = 0
+        """Envs in all of them."""
 
     def join(self, worker: Worker) -> None:
         """Count ``worker`` among those to wait for."""
@@ -104,6 +108,8 @@ class Batcher:
         now = time.monotonic()
         self.wait_seconds.extend(now - request.queued_at for request in requests)
         self.batch_sizes.append(self._num_envs)
+        self.num_batches += 1
+        self.num_taken += self._num_envs
         self._queue.clear()
         self._num_envs = 0
         return requests

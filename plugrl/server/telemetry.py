@@ -2,10 +2,13 @@
 
 import logging
 import math
+import os
+import platform
 import time
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,9 +35,11 @@ class Telemetry(logging.Handler):
         self._started = time.monotonic()
         self._first_step = loop.algorithm.global_step
         self._lines: deque[dict[str, Any]] = deque(maxlen=_SHOWN_LOG_LINES)
+        self._num_lines = 0
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a log line."""
+        self._num_lines += 1
         self._lines.append(
             {"time": record.created, "level": record.levelname, "text": record.getMessage()}
         )
@@ -47,6 +52,8 @@ class Telemetry(logging.Handler):
                 "time": time.time(),
                 "run": self._run(),
                 "phase": self._loop.phase,
+                "stopping": self._loop.stopping,
+                "process": _process(),
                 "counters": self._counters(),
                 "infer_queue": self._infer_queue(),
                 "workers": [_worker(w) for w in self._loop.batcher.workers.values()],
@@ -61,6 +68,7 @@ class Telemetry(logging.Handler):
                     }
                     for c in self._loop.saving.written
                 ],
+                "log_lines": self._num_lines,
                 "log": list(self._lines),
             }
         )
@@ -93,6 +101,7 @@ class Telemetry(logging.Handler):
     def _run(self) -> dict[str, Any]:
         return {
             **asdict(self._identity),
+            "start_step": self._first_step,
             "plugrl_version": __version__,
             "protocol_version": PROTOCOL_VERSION,
         }
@@ -120,6 +129,8 @@ class Telemetry(logging.Handler):
             "threshold_envs": batcher.min_envs,
             "threshold_requests": None if batcher.min_envs else len(batcher.workers),
             "oldest_wait_seconds": 0.0 if since is None else time.monotonic() - since,
+            "batches": batcher.num_batches,
+            "envs_taken": batcher.num_taken,
             "missing": [worker.id for worker in batcher.missing()],
             "batch_sizes": list(batcher.batch_sizes)[-_SHOWN_BATCHES:],
             "wait_seconds": _percentiles(batcher.wait_seconds),
@@ -137,6 +148,23 @@ class Telemetry(logging.Handler):
             "num_minibatches": progress.num_minibatches,
             "seconds": time.monotonic() - progress.started_at,
         }
+
+
+def _process() -> dict[str, Any]:
+    return {
+        "pid": os.getpid(),
+        "host": platform.node(),
+        "cpu_seconds": time.process_time(),
+        "rss_bytes": _resident_bytes(),
+    }
+
+
+def _resident_bytes() -> int | None:
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):  # only Linux has it
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class _Sample(NamedTuple):

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 
 import numpy as np
 
@@ -19,21 +20,24 @@ FORM = {
     "time": None,
     "run": {
         *("exp_name", "policy", "policy_variant", "algorithm", "algorithm_variant"),
-        *("total_steps", "run_dir", "plugrl_version", "protocol_version"),
+        *("total_steps", "run_dir", "start_step", "plugrl_version", "protocol_version"),
     },
     "phase": None,
+    "stopping": None,
+    "process": {"pid", "host", "cpu_seconds", "rss_bytes"},
     "counters": {
         *("global_step", "num_learns", "frames_kept", "frames_discarded", "discarded"),
         *("checkpoints_failed", "uptime_seconds", "steps_per_second"),
     },
     "infer_queue": {
         *("requests", "envs", "threshold_envs", "threshold_requests", "oldest_wait_seconds"),
-        *("missing", "batch_sizes", "wait_seconds", "infer_seconds"),
+        *("batches", "envs_taken", "missing", "batch_sizes", "wait_seconds", "infer_seconds"),
     },
     "workers": None,
     "learn": {"epoch", "num_epochs", "minibatch", "num_minibatches", "seconds"},
     "metrics": None,
     "checkpoints": None,
+    "log_lines": None,
     "log": None,
 }
 WORKER = {
@@ -90,6 +94,21 @@ def test_frames_are_counted_with_the_cause_of_those_discarded():
     assert (worker["episodes"], worker["return_mean"]) == (2, 3.0)
 
 
+def test_batches_and_the_envs_in_them_are_counted_from_the_start():
+    queue = telemetry_of(loop_with_a_frame()).snapshot()["infer_queue"]
+    assert (queue["batches"], queue["envs_taken"]) == (1, 1)
+
+
+def test_the_snapshot_says_which_process_serves_and_whether_a_stop_was_asked_for():
+    loop = loop_with_a_frame()
+    telemetry = telemetry_of(loop)
+    before = telemetry.snapshot()
+    loop.request_stop()
+    assert (before["stopping"], telemetry.snapshot()["stopping"]) == (False, True)
+    assert before["process"]["pid"] == os.getpid()
+    assert before["process"]["rss_bytes"] > 2**20
+
+
 def test_without_a_learn_in_progress_there_is_none_to_show():
     assert telemetry_of(loop_with_a_frame()).snapshot()["learn"] is None
 
@@ -108,5 +127,7 @@ def test_the_latest_log_lines_are_in_the_snapshot():
     telemetry = telemetry_of(loop_with_a_frame())
     for number in range(300):
         telemetry.handle(logging.makeLogRecord({"msg": "line %d", "args": (number,)}))
-    lines = [line["text"] for line in telemetry.snapshot()["log"]]
+    snapshot = telemetry.snapshot()
+    assert snapshot["log_lines"] == 300
+    lines = [line["text"] for line in snapshot["log"]]
     assert lines == [f"line {number}" for number in range(100, 300)]
