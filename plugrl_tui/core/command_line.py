@@ -1,0 +1,183 @@
+"""The command that starts a draft's run, and the draft that a command means."""
+
+import difflib
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from plugrl.cli.flags import to_flags
+from plugrl.config.client import ClientConfig
+from plugrl.registry import ENVS, POLICIES
+from plugrl_tui.core.catalog import Names
+from plugrl_tui.core.draft import NO_CLIENTS, SECRETS, Draft
+from plugrl_tui.core.fields import FieldSpec, Kind
+
+TRAIN = ("plugrl", "launch")
+"""The command that runs a server and local env clients."""
+SERVE = ("plugrl-run-server",)
+"""The command that runs a server alone."""
+CLIENT = ("plugrl-run-env-client",)
+NUM_NAMES = 4
+_STEP_LIMIT = "env.max_episode_steps"
+
+
+class PastedError(ValueError):
+    """What was pasted is no command that this app understands; says why."""
+
+
+def command(draft: Draft) -> list[str]:
+    """The command of a draft without errors, as a person can type it; a key is left out."""
+    configs = draft.verdict.configs
+    alone = draft.value(NO_CLIENTS) == 0
+    names = draft.names
+    words = [*(SERVE if alone else TRAIN), names.policy, names.policy_variant]
+    words += [names.algorithm, names.algorithm_variant]
+    if names.env is not None:
+        words.append(f"--env={names.env}")
+    for group in draft.groups:
+        if group.name == "clients" and alone:
+            continue
+        config = _without_secrets(configs[group.name])
+        words += to_flags(config, group.config, prefix=group.prefix)
+    return [*words, *(f"--import={module}" for module in draft.imports)]
+
+
+def command_text(draft: Draft) -> str:
+    """The command for a shell."""
+    return shlex.join(command(draft))
+
+
+def client_command(draft: Draft, url: str) -> list[str]:
+    """The command that starts env clients for the draft's run by hand."""
+    names, configs = draft.names, draft.verdict.configs
+    env = next((group for group in draft.groups if group.name == "env"), None)
+    words = [*CLIENT, names.env or "ENV"]
+    if env is not None:
+        words += to_flags(configs["env"], env.config, prefix=env.prefix)
+    config = ClientConfig(num_envs=configs["clients"].num_envs, server_host=url)
+    return [*words, *to_flags(config, ClientConfig())]
+
+
+def read(text: str, draft: Draft) -> Draft:
+    """The draft with all that a command, or flags alone, say.
+
+    Args:
+        text: what a person pasted.
+        draft: what it is laid upon; a whole command starts from the defaults.
+
+    Raises:
+        PastedError: it can't be understood; says where.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise PastedError(f"expected a command, got {text!r:.60} ({error})") from error
+    return read_words(words, draft)
+
+
+def read_words(words: Sequence[str], draft: Draft) -> Draft:
+    """As ``read``, for a command that is split into words already.
+
+    Raises:
+        PastedError: it can't be understood; says where.
+    """
+    names, flags = _split(words)
+    imports = tuple(_values_of(flags, "import"))
+    env = _values_of(flags, "env")
+    if names:
+        if len(names) != NUM_NAMES:
+            raise PastedError(f"expected POLICY VARIANT ALGO VARIANT, got {' '.join(names)}")
+        chosen = Names(
+            policy=names[0],
+            policy_variant=names[1],
+            algorithm=names[2],
+            algorithm_variant=names[3],
+            env=env[-1] if env else None,
+        )
+        draft = Draft(names=chosen, texts={}, imports=imports)
+    elif env:
+        draft = draft.with_names(replace(draft.names, env=env[-1]))
+    draft = replace(draft, imports=imports or draft.imports)
+    return draft.with_texts(_texts(flags, draft))
+
+
+def _without_secrets(config: Any) -> Any:
+    if hasattr(config, "api_key"):
+        assert any(key.endswith("api_key") for key in SECRETS)
+        return replace(config, api_key=None)
+    return config
+
+
+@dataclass(frozen=True, slots=True)
+class _Flag:
+    name: str
+    values: tuple[str, ...]
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[_Flag]]:
+    """The positional names, without the program's own, and the flags with their values."""
+    uids = set(POLICIES.uids())
+    begin = next((i for i, w in enumerate(words) if w in uids or w.startswith("-")), None)
+    if begin is None:
+        raise PastedError(f"expected flags, such as --seed 3, got {shlex.join(words)!r:.60}")
+    words = words[begin:]
+    start = next((i for i, word in enumerate(words) if word in uids), len(words))
+    end = start
+    while end < min(len(words), start + NUM_NAMES) and not words[end].startswith("-"):
+        end += 1
+    flags: list[_Flag] = []
+    for word in (*words[:start], *words[end:]):
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            flags.append(_Flag(name.replace("_", "-"), (value,) if equals else ()))
+        elif flags:
+            flags[-1] = _Flag(flags[-1].name, (*flags[-1].values, word))
+        else:
+            raise PastedError(f"expected a flag, got {word!r}")
+    return list(words[start:end]), flags
+
+
+def _values_of(flags: Sequence[_Flag], name: str) -> list[str]:
+    return [flag.values[0] for flag in flags if flag.name == name and flag.values]
+
+
+def _texts(flags: Sequence[_Flag], draft: Draft) -> Mapping[str, str]:
+    known = _known_flags(draft)
+    texts: dict[str, str] = {}
+    for flag in flags:
+        if flag.name in ("env", "import"):
+            continue
+        key, fixed = known.get(flag.name, (None, None))
+        if key is None:
+            raise PastedError(_unknown(flag.name, known, draft))
+        texts[key] = fixed if fixed is not None else _text(flag, draft.specs[key])
+    return texts
+
+
+def _known_flags(draft: Draft) -> dict[str, tuple[str, str | None]]:
+    """From a flag to its field, and to the text that it stands for where it has no value."""
+    known: dict[str, tuple[str, str | None]] = {}
+    for group in draft.groups:
+        for key, spec in group.specs.items():
+            if spec.kind is Kind.BOOL:
+                known[f"{group.prefix}{spec.flag}"] = (key, spec.show(value=True))
+                known[f"{group.prefix}no-{spec.flag}"] = (key, spec.show(value=False))
+            else:
+                known[f"{group.prefix}{spec.flag}"] = (key, None)
+    if _STEP_LIMIT in draft.specs:
+        known["max-episode-steps"] = (_STEP_LIMIT, None)
+    return known
+
+
+def _text(flag: _Flag, spec: FieldSpec) -> str:
+    if not flag.values and spec.kind is not Kind.NUMBERS:
+        raise PastedError(f"expected a value ({spec.type_words}), got none, at --{flag.name}")
+    return " ".join(flag.values)
+
+
+def _unknown(name: str, known: Mapping[str, object], draft: Draft) -> str:
+    if name.startswith("env.") and draft.names.env is None:
+        return f"expected --env NAME beside --{name}; known: {', '.join(ENVS.uids())}"
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"unknown flag --{name}" + (f", did you mean --{nearest[0]}?" if nearest else "")
