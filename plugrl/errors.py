@@ -18,6 +18,7 @@
     ├── CheckpointError             a checkpoint that can't be used
     │   ├── CheckpointDamagedError  missing files, wrong hashes, unreadable data
     │   └── CheckpointMismatchError written for another policy, algorithm or architecture
+    ├── RunRecordError              a record in a run's folder that can't be read
     ├── LearnDivergedError          a learn's numbers became NaN or infinite
     └── LearnInterruptedError       a stop was asked for in the middle of a learn
 
@@ -128,6 +129,10 @@ class CheckpointDamagedError(CheckpointError):
 
 class CheckpointMismatchError(CheckpointError, UsageError):
     """Written for another policy, algorithm, variant or architecture."""
+
+
+class RunRecordError(PlugRLError):
+    """A file that tells of a run is damaged, or of a version that is not known here."""
 
 
 class LearnDivergedError(PlugRLError):

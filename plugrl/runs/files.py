@@ -1,0 +1,77 @@
+"""JSON files that are whole or absent, and lines that a killed writer can't spoil."""
+
+import json
+import math
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from plugrl.errors import RunRecordError
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Write ``path`` beside itself and rename it: a reader sees the old file or the new one.
+
+    Raises:
+        OSError: the disk is full or read-only; the old file stands.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        beside.write_text(json.dumps(plain(data), allow_nan=False, indent=1) + "\n", "utf-8")
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a file that ``write_json`` wrote.
+
+    Raises:
+        FileNotFoundError: there is none.
+        RunRecordError: it is no JSON object.
+    """
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunRecordError(f"expected a JSON object, got {error}, at {path}") from error
+    if not isinstance(data, dict):
+        raise RunRecordError(f"expected a JSON object, got {type(data).__name__}, at {path}")
+    return data
+
+
+def append_text(path: Path, text: str) -> None:
+    """Append whole lines in one write; a line that a killed writer left open is ended first.
+
+    Raises:
+        OSError: the disk is full or read-only.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        size = os.fstat(descriptor).st_size
+        open_line = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        data = (b"\n" if open_line else b"") + text.encode()
+        while data:
+            data = data[os.write(descriptor, data) :]
+    finally:
+        os.close(descriptor)
+
+
+def plain(value: Any) -> Any:
+    """The same in what strict JSON can say; other objects and infinite numbers as their text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, bool | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return str(value)
