@@ -1,9 +1,11 @@
 """Who asked for a run and who answers for it; handed from a supervisor to its server."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+SECRET = "--api-key"  # noqa: S105 -- the flag, not the key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,3 +43,16 @@ class Provenance:
         owner = data.pop("owner")
         data["argv"] = tuple(data["argv"])
         return cls(**data, owner=None if owner is None else Owner(**owner))
+
+
+def public(argv: Sequence[str]) -> tuple[str, ...]:
+    """A command without its key, for files and for people to look at."""
+    kept: list[str] = []
+    for argument in argv:
+        if kept and kept[-1] == SECRET:
+            kept.append("KEY")
+        elif argument.startswith(f"{SECRET}="):
+            kept.append(f"{SECRET}=KEY")
+        else:
+            kept.append(argument)
+    return tuple(kept)

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from plugrl.config.base import AlgorithmConfig, EnvSizes, PolicyConfig
+from plugrl.config.base import AlgorithmConfig, EnvConfig, EnvSizes, PolicyConfig
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
+from plugrl.runs.provenance import Provenance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,8 +21,12 @@ class RunSpec:
     algorithm_config: AlgorithmConfig
     env: str | None = None
     """The env's name, where a person gave one; complaints name it."""
+    env_config: EnvConfig | None = None
+    """The env's config, likewise; the run's record shows it."""
     sizes: EnvSizes | None = None
     """The env's sizes, where they are known."""
     server: ServerConfig = field(default_factory=ServerConfig)
     run: RunConfig = field(default_factory=RunConfig)
     track: TrackConfig = field(default_factory=TrackConfig)
+    provenance: Provenance = field(default_factory=Provenance)
+    """Who asked for the run and who answers for it."""

@@ -1,4 +1,6 @@
-from plugrl.runs.provenance import Owner, Provenance
+import pytest
+
+from plugrl.runs.provenance import Owner, Provenance, public
 
 
 def test_it_comes_back_from_json_as_it_was():
@@ -8,3 +10,11 @@ def test_it_comes_back_from_json_as_it_was():
         Provenance(argv=("plugrl", "launch"), clients={"num_envs": 4}, owner=owner),
     ):
         assert Provenance.from_json(provenance.to_json()) == provenance
+
+
+@pytest.mark.parametrize("key", [("--api-key", "geheim"), ("--api-key=geheim",)])
+def test_a_public_command_is_the_same_without_its_key(key):
+    shown = public(["plugrl", "launch", *key, "--seed", "3"])
+    assert "geheim" not in " ".join(shown)
+    assert shown[:2] == ("plugrl", "launch")
+    assert shown[-2:] == ("--seed", "3")
