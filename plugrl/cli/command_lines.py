@@ -20,16 +20,22 @@ def resume_command(typed: Sequence[str], exp_name: str) -> str:
         typed: the command that began it, as a person typed it.
         exp_name: the run's name.
     """
+    kept = [argument for argument in public(typed) if argument not in STARTS]
+    named = any(a == "--exp-name" or a.startswith("--exp-name=") for a in kept)
+    return shlex.join([*kept, *(() if named else ("--exp-name", exp_name)), "--resume"])
+
+
+def public(typed: Sequence[str]) -> tuple[str, ...]:
+    """A command without its key, for files and for people to look at."""
     kept: list[str] = []
     for argument in typed:
         if kept and kept[-1] == SECRET:
             kept.append("KEY")
         elif argument.startswith(f"{SECRET}="):
             kept.append(f"{SECRET}=KEY")
-        elif argument not in STARTS:
+        else:
             kept.append(argument)
-    named = any(a == "--exp-name" or a.startswith("--exp-name=") for a in kept)
-    return shlex.join([*kept, *(() if named else ("--exp-name", exp_name)), "--resume"])
+    return tuple(kept)
 
 
 def invitation(url: str, key: str, env: Sequence[str]) -> str:

@@ -10,6 +10,8 @@ from plugrl.errors import PlugRLError, UsageError
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
+EXIT_STOPPED = 10
+"""Of a server under a supervisor that was asked to stop and has saved what there was."""
 EXIT_INTERRUPTED = 130
 
 Command: TypeAlias = Callable[[Sequence[str], str], int]

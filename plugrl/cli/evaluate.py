@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from plugrl.cli.flags import to_flags
-from plugrl.cli.launch import launch, opening_flags
+from plugrl.cli.launch import make_plan, opening_flags, supervise
+from plugrl.cli.launch_plan import LaunchPlan
 from plugrl.cli.parsing import load_named_plugins, wants_help
 from plugrl.cli.run_server import add_server_flags
 from plugrl.errors import UsageError
@@ -25,6 +26,15 @@ def run(argv: Sequence[str], prog: str) -> int:
     """Launch an evaluation; returns its exit code.
 
     Raises:
+        CheckpointError: see ``read_plan``.
+    """
+    return supervise(read_plan(argv, prog))
+
+
+def read_plan(argv: Sequence[str], prog: str) -> LaunchPlan:
+    """The evaluation that the arguments ask for.
+
+    Raises:
         CheckpointNotFoundError: STEP_DIR is no step folder.
         CheckpointDamagedError: it can't be trusted.
         UnknownNameError: its policy is not registered; ``--import`` may name who does that.
@@ -41,7 +51,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     origin: dict[str, Any] = read_step(step_dir).state["origin"]
     names = [origin["policy"], origin["policy_variant"], *ALGORITHM]
     flags = [*_policy_flags(origin), f"--algo.policy-checkpoint-path={step_dir}", *arguments]
-    return launch(names, flags, opening, [*prog.split(), *argv])
+    return make_plan(names, flags, opening, [*prog.split(), *argv])
 
 
 def _policy_flags(origin: dict[str, Any]) -> list[str]:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from plugrl.cli.command_lines import invitation, resume_command
 from plugrl.cli.entry import configure_logging, run_and_exit, write
@@ -21,8 +22,12 @@ from plugrl.cli.parsing import (
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ALGORITHMS, POLICIES
+from plugrl.runs.provenance import Provenance
 from plugrl.server.loop import StopReason
 from plugrl.training.spec import RunSpec
+
+if TYPE_CHECKING:
+    from plugrl.training.run import TrainingRun
 
 NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
 PROG = "plugrl-run-server"
@@ -37,51 +42,95 @@ def main() -> NoReturn:
     run_and_exit(run, PROG)
 
 
-def run(
-    argv: Sequence[str],
-    prog: str = PROG,
-    *,
-    typed: Sequence[str] = (),
-    on_listening: OnListening | None = None,
-) -> int:
+def run(argv: Sequence[str], prog: str = PROG) -> int:
     """Serve until the run is finished or stopped; returns the exit code.
+
+    Raises:
+        PlugRLError: see ``plugrl.training.run``.
+    """
+    order = read_order(argv, prog)
+    if order is not None:
+        training_run = order.build()
+        asyncio.run(order.serve(training_run))
+    return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """The run that a person asked for."""
+
+    spec: RunSpec
+    env_arguments: Sequence[str]
+    """The env and its flags for env clients; empty where nobody named one."""
+    provenance: Provenance
+    """Among others the whole command that a person typed."""
+
+    def build(self, **doors: Any) -> "TrainingRun":
+        """Make everything ready; ``doors`` are those of ``build_run``."""
+        training_run: TrainingRun = _training().build_run(self.spec, **doors)
+        return training_run
+
+    async def serve(
+        self, training_run: "TrainingRun", on_listening: OnListening | None = None
+    ) -> StopReason:
+        """Serve until the run is finished or stopped, and tell the person how it went.
+
+        Args:
+            training_run: what ``build`` made.
+            on_listening: called with the server's URL once clients can connect.
+        """
+
+        def opened(url: str) -> None:
+            self._announce(training_run, url)
+            if on_listening is not None:
+                on_listening(url)
+
+        reason = await training_run.run(on_listening=opened)
+        self._conclude(training_run, reason)
+        return reason
+
+    def _announce(self, training_run: "TrainingRun", url: str) -> None:
+        write(f"run folder: {training_run.run_dir}")
+        gate = training_run.server.gate
+        if gate.made_key:
+            assert gate.key is not None
+            write(invitation(url, gate.key, self.env_arguments))
+
+    def _conclude(self, training_run: "TrainingRun", reason: StopReason) -> None:
+        if conclusion := training_run.algorithm.conclusion():
+            write(conclusion)
+        if reason is StopReason.STOPPED and self.spec.algorithm_config.makes_checkpoints:
+            again = resume_command(self.provenance.argv, training_run.run_dir.name)
+            write(f"stopped; to go on: {again}")
+
+
+def read_order(
+    argv: Sequence[str], prog: str, provenance: Provenance | None = None
+) -> Order | None:
+    """What the arguments ask for; None where they ask for help, which they then got.
 
     Args:
         argv: the command's arguments.
         prog: the program's name.
-        typed: the whole command that a person typed, where it was another.
-        on_listening: called with the server's URL once clients can connect.
+        provenance: where the run comes from, if not from this very command.
 
     Raises:
-        PlugRLError: see ``plugrl.training.run``.
+        UsageError: the arguments can't work.
     """
     load_named_plugins(argv)
     names, flags = take_names(argv, NAMES, POLICIES)
     if wants_help(argv) and len(names) < len(NAMES):
         write(introduction(prog, NAMES, f"{prog} {EXAMPLE} --help"))
-        return 0
+        return None
     env = named_env(argv)
     opening = Flags(f"{prog} {' '.join(names)}", training(names)).add("env_name", ENV_FLAG, None)
     arguments = add_server_flags(opening, names, prog, env).parse(flags)
     configure_logging(arguments.run.log_level)
-    training_run = _training().build_run(to_spec(names, arguments, env))
-
-    def opened(url: str) -> None:
-        write(f"run folder: {training_run.run_dir}")
-        gate = training_run.server.gate
-        if gate.made_key:
-            client = [] if env is None else env.client_arguments(arguments.env)
-            write(invitation(url, gate.key, client))
-        if on_listening is not None:
-            on_listening(url)
-
-    reason = asyncio.run(training_run.run(on_listening=opened))
-    if conclusion := training_run.algorithm.conclusion():
-        write(conclusion)
-    if reason is StopReason.STOPPED and arguments.algo.makes_checkpoints:
-        again = resume_command(typed or [*prog.split(), *argv], training_run.run_dir.name)
-        write(f"stopped; to go on: {again}")
-    return 0
+    return Order(
+        spec=to_spec(names, arguments, env),
+        env_arguments=[] if env is None else env.client_arguments(arguments.env),
+        provenance=provenance or Provenance(argv=(*prog.split(), *argv)),
+    )
 
 
 def named_env(argv: Sequence[str]) -> EnvChoice | None:

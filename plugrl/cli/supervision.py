@@ -1,15 +1,17 @@
-"""A server process and its env clients, started and stopped together."""
+"""A server process and its env clients, started, restarted and stopped together."""
 
 import asyncio
 import contextlib
-import json
 import logging
-import os
 import signal
-import socket
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
 
+from plugrl.cli.child_process import SIGNAL_EXIT_CODE, Child, ChildCommand
+from plugrl.cli.entry import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_STOPPED, EXIT_USAGE
+from plugrl.cli.restarts import NO_RESTARTS, RestartBudget, RestartConfig
 from plugrl.server.signals import EchoFilter
 from plugrl.training.tracking.tracker import CLOSE_TIMEOUT_S
 
@@ -25,67 +27,238 @@ FAILED_GRACE_S = 1.0
 TERM_GRACE_S = 10.0
 """How long the clients may take after SIGTERM, before SIGKILL."""
 
-SIGNAL_EXIT_CODE = 128
-"""What shells add to the number of the signal that ended a process."""
 
-ClientArguments = Callable[[str], Sequence[str]]
-"""From the server's URL to the arguments of ``run-env-client``."""
+class Outcome(StrEnum):
+    """How an attempt, or the whole of them, ended."""
 
-
-async def supervise(
-    server_argv: Sequence[str],
-    client_argv: ClientArguments,
-    env: Mapping[str, str],
-    typed: Sequence[str],
-) -> int:
-    """Run both until the server ends; no process of ours is left then.
-
-    The first SIGINT or SIGTERM stops the server gracefully, the second kills everything.
-
-    Args:
-        server_argv: arguments of ``run-server``.
-        client_argv: makes those of ``run-env-client``.
-        env: environment variables of both, beside this process's.
-        typed: the whole command that a person typed, which both speak of.
-
-    Returns:
-        The server's exit code, or the clients' where they failed and the server did not.
-    """
-    stop, listening = asyncio.Event(), asyncio.Event()
-    server = await Child.start("run-server", server_argv, env, typed)
-    children = [server]
-    try:
-        with _signals(server, listening, stop):
-            url = await server.first_line()
-            listening.set()
-            if url is None or stop.is_set():
-                code = await server.wait()
-                if url is None and stop.is_set():
-                    logger.warning("stopped before the server was up: nothing was begun")
-                return code
-            clients = await Child.start("run-env-client", client_argv(url), env, typed)
-            children.append(clients)
-            return await _until_end(server, clients, stop)
-    finally:
-        for child in children:
-            child.kill()
+    DONE = "done"
+    """The algorithm has all it wanted."""
+    STOPPED = "stopped"
+    """Somebody asked, and what there was is saved."""
+    REFUSED = "refused"
+    """It could not begin as it was asked for; another attempt would be refused again."""
+    FAILED = "failed"
+    """It ended with an error or died."""
 
 
-async def _until_end(server: "Child", clients: "Child", stop: asyncio.Event) -> int:
-    server_end, clients_end = (asyncio.create_task(child.wait()) for child in (server, clients))
-    await asyncio.wait((server_end, clients_end), return_when=asyncio.FIRST_COMPLETED)
-    clients_code = clients_end.result() if clients_end.done() and not stop.is_set() else 0
-    if clients_code != 0:
-        logger.error("the env clients failed with exit code %d", clients_code)
-    if not await _ends(server_end, SERVER_GRACE_S if clients_code == 0 else FAILED_GRACE_S):
-        # It saves what there is, and has a limit of its own for that.
-        server.signal(signal.SIGTERM)
-    server_code = await server_end
-    if not await _ends(clients_end, CLIENTS_GRACE_S if server_code == 0 else FAILED_GRACE_S):
-        clients.signal(signal.SIGTERM)
-        await _ends(clients_end, TERM_GRACE_S)
-    clients_end.cancel()
-    return server_code or clients_code
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """The end of an attempt."""
+
+    attempt: int
+    """From 1."""
+    outcome: Outcome
+    exit_code: int
+    """The server's, or the clients' where they failed and the server did not; 0 after a stop."""
+    reason: str | None = None
+    """Why, where it is no peaceful end."""
+
+
+class Plan(Protocol):
+    """What is to be supervised."""
+
+    def server(self, attempt: int, port: int | None) -> ChildCommand:
+        """The server of an attempt; from the second on at ``port``, where its clients look."""
+
+    def clients(self, url: str) -> ChildCommand:
+        """The env clients of a server at ``url``."""
+
+    def newest_step(self) -> int | None:
+        """The step of the newest checkpoint, if there is one."""
+
+
+class Onlooker:
+    """Told of all that happens to a run; this one does nothing with it."""
+
+    async def begins(self, attempt: int) -> None:
+        """An attempt is about to begin."""
+
+    def started(self, attempt: int, pid: int) -> None:
+        """The server's process is there."""
+
+    def listening(self, attempt: int, url: str) -> None:
+        """Clients can connect to the server."""
+
+    def ended(self, ending: Ending, *, pause_s: float | None) -> None:
+        """An attempt has ended; another follows after ``pause_s``, if that is not None."""
+
+
+class Supervisor:
+    """Runs a plan to its end: one attempt, or as many as the restarts allow."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        restarts: RestartConfig = NO_RESTARTS,
+        onlooker: Onlooker | None = None,
+    ) -> None:
+        """Supervise ``plan``; ``run`` starts."""
+        self._plan = plan
+        self._budget = RestartBudget(restarts)
+        self._clients_budget = RestartBudget(restarts)
+        self._onlooker = onlooker or Onlooker()
+        self._stop = asyncio.Event()
+        self._stop_reason: str | None = None
+        self._server: Child | None = None
+        self._clients: Child | None = None
+        self._clients_code = 0
+        self._port: int | None = None
+
+    async def run(self) -> Ending:
+        """Run until the server ends for good; no process of ours is left then.
+
+        The first SIGINT or SIGTERM stops the server gracefully, the second kills everything.
+        """
+        attempt = 0
+        try:
+            with self._signals():
+                while True:
+                    attempt += 1
+                    ending = await self._attempt(attempt)
+                    pause_s = self._pause_after(ending)
+                    self._onlooker.ended(ending, pause_s=pause_s)
+                    if pause_s is None:
+                        await self._end_clients(ending)
+                        return ending
+                    logger.error(
+                        "attempt %d failed: %s; the next one begins in %.1f s",
+                        *(attempt, ending.reason, pause_s),
+                    )
+                    if await self._stops_within(pause_s):
+                        return Ending(
+                            attempt=attempt,
+                            outcome=Outcome.STOPPED,
+                            exit_code=0,
+                            reason=f"{self._stop_reason}, between two attempts",
+                        )
+        finally:
+            for child in (self._server, self._clients):
+                if child is not None:
+                    child.kill()
+
+    def request_stop(self, reason: str) -> None:
+        """Stop gracefully; to be called on the event loop. Twice is once."""
+        if not self._stop.is_set():
+            self._stop_reason = reason
+            self._stop.set()
+            if self._server is not None:
+                self._server.signal(signal.SIGTERM)
+
+    async def _attempt(self, attempt: int) -> Ending:
+        await self._onlooker.begins(attempt)
+        self._clients_code = 0
+        server = self._server = await Child.start(self._plan.server(attempt, self._port))
+        self._onlooker.started(attempt, server.pid)
+        if self._stop.is_set():
+            server.signal(signal.SIGTERM)
+        url = await server.listening()
+        if url is not None:
+            self._port = int(url.rpartition(":")[2])
+            self._onlooker.listening(attempt, url)
+            if not self._stop.is_set():
+                await self._until_server_ends(server, url)
+        elif self._stop.is_set():
+            logger.warning("stopped before the server was up: nothing was begun")
+        return await self._judge(attempt, server, listened=url is not None)
+
+    async def _until_server_ends(self, server: Child, url: str) -> None:
+        server_end = asyncio.create_task(server.wait())
+        come_back = True
+        while come_back and not server_end.done():
+            if self._clients is None:
+                self._clients = await Child.start(self._plan.clients(url))
+            clients_end = asyncio.create_task(self._clients.wait())
+            await asyncio.wait((server_end, clients_end), return_when=asyncio.FIRST_COMPLETED)
+            if not clients_end.done():
+                clients_end.cancel()
+                return
+            self._clients.kill()
+            self._clients = None
+            come_back = await self._clients_come_back(clients_end.result())
+        if not await _ends(server_end, FAILED_GRACE_S if self._clients_code else SERVER_GRACE_S):
+            # It saves what there is, and has a limit of its own for that.
+            server.signal(signal.SIGTERM)
+        await server_end
+
+    async def _clients_come_back(self, code: int) -> bool:
+        """Whether to start the clients again, after a pause; they ended with ``code``."""
+        if code == 0 or self._stop.is_set():
+            return False
+        newest = self._plan.newest_step()
+        pause_s = None if code == EXIT_USAGE else self._clients_budget.spend(newest)
+        if pause_s is None:
+            logger.error("the env clients failed with exit code %d", code)
+            self._clients_code = code
+            return False
+        logger.error(
+            "the env clients failed with exit code %d; they begin again in %.1f s", code, pause_s
+        )
+        return not await self._stops_within(pause_s)
+
+    async def _judge(self, attempt: int, server: Child, *, listened: bool) -> Ending:
+        code = await server.wait()
+        if code in (0, EXIT_STOPPED):
+            if self._clients_code:
+                reason = f"the env clients failed with exit code {self._clients_code}"
+                return Ending(
+                    attempt=attempt,
+                    outcome=Outcome.FAILED,
+                    exit_code=self._clients_code,
+                    reason=reason,
+                )
+            outcome = Outcome.DONE if code == 0 else Outcome.STOPPED
+            return Ending(attempt=attempt, outcome=outcome, exit_code=0, reason=self._stop_reason)
+        reason = await server.last_words() or _how(code)
+        outcome = Outcome.FAILED
+        if self._stop.is_set() and (code == EXIT_INTERRUPTED or not listened):
+            outcome, reason = Outcome.STOPPED, f"{self._stop_reason}, and not waited for"
+        elif attempt == 1 and not listened and code in (EXIT_FAILED, EXIT_USAGE):
+            outcome = Outcome.REFUSED
+        return Ending(attempt=attempt, outcome=outcome, exit_code=code, reason=reason)
+
+    def _pause_after(self, ending: Ending) -> float | None:
+        if ending.outcome is not Outcome.FAILED or self._stop.is_set() or self._clients_code:
+            return None
+        return self._budget.spend(self._plan.newest_step())
+
+    async def _stops_within(self, pause_s: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), pause_s)
+        return self._stop.is_set()
+
+    async def _end_clients(self, ending: Ending) -> None:
+        """Let the clients end, which the server has told why it did if it could."""
+        if self._clients is None:
+            return
+        end = asyncio.create_task(self._clients.wait())
+        if not await _ends(end, CLIENTS_GRACE_S if ending.exit_code == 0 else FAILED_GRACE_S):
+            self._clients.signal(signal.SIGTERM)
+            await _ends(end, TERM_GRACE_S)
+        end.cancel()
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        echo = EchoFilter()
+
+        def pass_on(number: signal.Signals) -> None:
+            if echo.is_echo():
+                return
+            self._stop_reason = self._stop_reason or f"stopped by {number.name}"
+            if self._server is not None:
+                # The server leaves at once on the second signal, and we follow it. While it still
+                # imports its modules, SIGINT would be a traceback.
+                self._server.signal(number if self._server.is_listening else signal.SIGTERM)
+            self._stop.set()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, pass_on, number)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
 
 
 async def _ends(end: "asyncio.Task[int]", within_s: float) -> bool:
@@ -93,77 +266,9 @@ async def _ends(end: "asyncio.Task[int]", within_s: float) -> bool:
     return end.done()
 
 
-class Child:
-    """A process in a group of its own, which ends when this process does."""
-
-    def __init__(self, process: asyncio.subprocess.Process, link: socket.socket) -> None:
-        """Hold the process and our end of its link; see ``plugrl.cli.child``."""
-        self._process = process
-        self._link = link
-
-    @classmethod
-    async def start(
-        cls, name: str, argv: Sequence[str], env: Mapping[str, str], typed: Sequence[str]
-    ) -> "Child":
-        """Start ``plugrl NAME ARGV``, which speaks of itself as of ``typed``."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *("-m", "plugrl.cli.child", str(theirs.fileno()), json.dumps(typed), name, *argv),
-                env={**os.environ, **env},
-                stdin=asyncio.subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                process_group=0,
-            )
-        return cls(process, ours)
-
-    async def first_line(self) -> str | None:
-        """What the child says first; None if it ends without a word."""
-        self._link.settimeout(0)
-        line = b""
-        while not line.endswith(b"\n"):
-            received = await asyncio.get_running_loop().sock_recv(self._link, 4096)
-            if not received:
-                return None
-            line += received
-        return line.decode().strip()
-
-    async def wait(self) -> int:
-        """The exit code; 128 and the signal's number where a signal ended it."""
-        code = await self._process.wait()
-        return code if code >= 0 else SIGNAL_EXIT_CODE - code
-
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the child, unless it has ended."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(number)
-
-    def kill(self) -> None:
-        """End the child and all that it has started, at once."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._link.close()
-
-
-@contextlib.contextmanager
-def _signals(server: Child, listening: asyncio.Event, stop: asyncio.Event) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-
-    echo = EchoFilter()
-
-    def pass_on(number: signal.Signals) -> None:
-        if echo.is_echo():
-            return
-        # The server leaves at once on the second signal, and we follow it. While it still imports
-        # its modules, SIGINT would be a traceback.
-        server.signal(number if listening.is_set() else signal.SIGTERM)
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, pass_on, number)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+def _how(code: int) -> str:
+    if code <= SIGNAL_EXIT_CODE:
+        return f"the server ended with exit code {code}"
+    number = code - SIGNAL_EXIT_CODE
+    known = number in {int(each) for each in signal.Signals}
+    return f"the server was ended by {signal.Signals(number).name if known else code}"

@@ -22,7 +22,7 @@ class RunFolder:
             CheckpointNotFoundError: it does not exist, and resume was asked for.
             UsageError: another process is using it.
         """
-        self.name = config.exp_name or _fresh_name()
+        self.name = config.exp_name or fresh_name()
         self.path = config.checkpoint_base_dir / algorithm / policy / self.name
         self._overwrite = config.overwrite
         self._lock: int | None = None
@@ -88,6 +88,7 @@ class RunFolder:
         self._lock = descriptor
 
 
-def _fresh_name() -> str:
+def fresh_name() -> str:
+    """A name for a run that nobody named, told by the time."""
     # The random end keeps two runs apart that start in the same second.
     return f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"  # noqa: DTZ005
