@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
 from plugrl.config.server import API_KEY_VARIABLE
+from plugrl.runs.provenance import SECRET, public
 
 ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 -- what others bound, not what we bind
 STARTS = {"--resume", "--no-resume", "--overwrite", "--no-overwrite"}
 """Flags that say how a run begins; of these a resume wants its own."""
-SECRET = "--api-key"  # noqa: S105 -- the flag, not the key
 
 
 def resume_command(typed: Sequence[str], exp_name: str) -> str:
@@ -23,19 +23,6 @@ def resume_command(typed: Sequence[str], exp_name: str) -> str:
     kept = [argument for argument in public(typed) if argument not in STARTS]
     named = any(a == "--exp-name" or a.startswith("--exp-name=") for a in kept)
     return shlex.join([*kept, *(() if named else ("--exp-name", exp_name)), "--resume"])
-
-
-def public(typed: Sequence[str]) -> tuple[str, ...]:
-    """A command without its key, for files and for people to look at."""
-    kept: list[str] = []
-    for argument in typed:
-        if kept and kept[-1] == SECRET:
-            kept.append("KEY")
-        elif argument.startswith(f"{SECRET}="):
-            kept.append(f"{SECRET}=KEY")
-        else:
-            kept.append(argument)
-    return tuple(kept)
 
 
 def invitation(url: str, key: str, env: Sequence[str]) -> str:

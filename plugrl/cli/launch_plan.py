@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from plugrl.cli.child_process import ChildCommand
-from plugrl.cli.command_lines import invitation, public
+from plugrl.cli.command_lines import invitation
 from plugrl.cli.entry import write
 from plugrl.cli.env_choice import EnvChoice, try_env
 from plugrl.cli.flags import to_flags
@@ -18,7 +18,7 @@ from plugrl.config.client import ClientConfig
 from plugrl.config.server import API_KEY_VARIABLE, RunConfig, ServerConfig, TrackConfig
 from plugrl.registry import ALGORITHMS, POLICIES
 from plugrl.runs.files import plain
-from plugrl.runs.provenance import Provenance
+from plugrl.runs.provenance import Provenance, public
 from plugrl.server.auth import Gate
 from plugrl.training.run_folder import fresh_name
 from plugrl.training.step_folder import step_dirs

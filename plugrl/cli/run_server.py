@@ -22,7 +22,7 @@ from plugrl.cli.parsing import (
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ALGORITHMS, POLICIES
-from plugrl.runs.provenance import Provenance
+from plugrl.runs.provenance import Provenance, public
 from plugrl.server.loop import StopReason
 from plugrl.training.spec import RunSpec
 
@@ -62,8 +62,6 @@ class Order:
     spec: RunSpec
     env_arguments: Sequence[str]
     """The env and its flags for env clients; empty where nobody named one."""
-    provenance: Provenance
-    """Among others the whole command that a person typed."""
 
     def build(self, **doors: Any) -> "TrainingRun":
         """Make everything ready; ``doors`` are those of ``build_run``."""
@@ -100,7 +98,7 @@ class Order:
         if conclusion := training_run.algorithm.conclusion():
             write(conclusion)
         if reason is StopReason.STOPPED and self.spec.algorithm_config.makes_checkpoints:
-            again = resume_command(self.provenance.argv, training_run.run_dir.name)
+            again = resume_command(self.spec.provenance.argv, training_run.run_dir.name)
             write(f"stopped; to go on: {again}")
 
 
@@ -126,10 +124,10 @@ def read_order(
     opening = Flags(f"{prog} {' '.join(names)}", training(names)).add("env_name", ENV_FLAG, None)
     arguments = add_server_flags(opening, names, prog, env).parse(flags)
     configure_logging(arguments.run.log_level)
+    provenance = provenance or Provenance(argv=public((*prog.split(), *argv)))
     return Order(
-        spec=to_spec(names, arguments, env),
+        spec=to_spec(names, arguments, env, provenance),
         env_arguments=[] if env is None else env.client_arguments(arguments.env),
-        provenance=provenance or Provenance(argv=(*prog.split(), *argv)),
     )
 
 
@@ -173,7 +171,9 @@ def add_server_flags(
     return flags.add_config("track", TrackConfig()).add_config("server", ServerConfig(), prefix="")
 
 
-def to_spec(names: Sequence[str], arguments: Any, env: EnvChoice | None) -> RunSpec:
+def to_spec(
+    names: Sequence[str], arguments: Any, env: EnvChoice | None, provenance: Provenance
+) -> RunSpec:
     """The run that these names and parsed flags mean.
 
     Raises:
@@ -188,10 +188,12 @@ def to_spec(names: Sequence[str], arguments: Any, env: EnvChoice | None) -> RunS
         algorithm_variant=algorithm_variant,
         algorithm_config=arguments.algo,
         env=None if env is None else env.name,
+        env_config=None if env is None else arguments.env,
         sizes=None if env is None else known_sizes(env.uid, arguments.env),
         server=arguments.server,
         run=arguments.run,
         track=arguments.track,
+        provenance=provenance,
     )
 
 
