@@ -1,0 +1,96 @@
+"""Starts a run in a session of its own, so that it outlives the app, its terminal and tmux."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from plugrl.config.server import API_KEY_VARIABLE
+from plugrl.runs.home import home
+from plugrl_tui.core import command_line
+from plugrl_tui.core.draft import Draft
+
+_MODULES: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    ("plugrl", "launch"): ("plugrl.cli.main", "launch"),
+    ("plugrl-flow", "train"): ("flows.cli", "train"),
+    ("plugrl-run-server",): ("plugrl.cli.run_server",),
+}
+"""From a command, as it is shown, to the module that is run and its first arguments: the same
+code, also where the scripts are not on the path."""
+_LOG_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launched:
+    """A run on its way."""
+
+    process: "subprocess.Popen[bytes]"
+    log: Path
+    """All that the command writes to its terminal, had it one."""
+    run_dir: Path
+
+    def exit_code(self) -> int | None:
+        """The exit code, or None while it runs."""
+        return self.process.poll()
+
+    def output(self) -> list[str]:
+        """The latest lines of its log."""
+        try:
+            text = self.log.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace")
+        except OSError:
+            return []
+        return [line.rpartition("\r")[2] for line in text.splitlines() if line.strip()]
+
+    def complaint(self) -> str:
+        """Why it has ended, as far as its log says."""
+        lines = self.output()
+        errors = [line for line in lines if "error" in line.lower()]
+        said = (errors or lines or ["it wrote nothing"])[-1].strip()
+        return f"exit code {self.exit_code()}: {said}"
+
+
+def run_dir(draft: Draft) -> Path:
+    """The folder that the draft's run will have; its name must be chosen."""
+    config = draft.verdict.configs["run"]
+    assert config.exp_name is not None, "a run is launched with a name"
+    base = Path(config.checkpoint_base_dir).expanduser().absolute()
+    return Path(base, draft.names.algorithm, draft.names.policy, config.exp_name)
+
+
+def launch(draft: Draft) -> Launched:
+    """Start the draft's run.
+
+    Raises:
+        OSError: its log can't be made, or there is no memory for a process.
+    """
+    key = draft.value("server.api_key")
+    return _start(
+        command_line.command(draft),
+        {} if key is None else {API_KEY_VARIABLE: key},
+        run_dir(draft),
+    )
+
+
+def _start(command: Sequence[str], variables: Mapping[str, str], folder: Path) -> Launched:
+    log = home() / "launches" / f"{time.strftime('%Y%m%d-%H%M%S')}-{folder.name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603 -- the command that the person sees
+            [sys.executable, "-m", *_module(command)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **variables},
+            start_new_session=True,
+        )
+    return Launched(process=process, log=log, run_dir=folder)
+
+
+def _module(command: Sequence[str]) -> list[str]:
+    for shown, module in _MODULES.items():
+        if tuple(command[: len(shown)]) == shown:
+            return [*module, *command[len(shown) :]]
+    raise AssertionError(f"no module runs {command[:2]}")
