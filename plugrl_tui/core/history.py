@@ -1,0 +1,229 @@
+"""Every run that this machine knows of, as RUNS shows it: read from the folders, cheaply again."""
+
+import math
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plugrl.runs import catalog, records
+from plugrl.runs.catalog import FoundRun, SkippedRun
+from plugrl.runs.liveness import observed_state, process_is
+from plugrl.runs.records import RunState
+from plugrl_tui.core import command_line
+from plugrl_tui.core.command_line import PastedError
+from plugrl_tui.core.curves import RETURN
+from plugrl_tui.core.draft import Draft
+from plugrl_tui.core.format import duration, grouped
+from plugrl_tui.core.tail import JsonTail
+
+METRICS_FILE = "metrics.jsonl"
+_NOT_NEWS = frozenset({"run.exp_name", "run.seed", "run.resume", "run.overwrite"})
+"""Fields that tell nothing of how a run differs from others."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunRow:
+    """A run at one moment."""
+
+    run: FoundRun
+    state: RunState
+    reason: str
+    """Why it is so, in a sentence; empty where there is nothing to say."""
+    advice: str
+    """What to do about it; names keys of RUNS."""
+    returns: tuple[float, ...]
+    """Mean episode returns, in the order of the learns."""
+    errors: tuple[str, ...] = ()
+    """Crashes so far, the latest last."""
+
+    @property
+    def name(self) -> str:
+        """The run's own name."""
+        return self.run.record.exp_name
+
+    @property
+    def path(self) -> Path:
+        """Its folder."""
+        return self.run.path
+
+    @property
+    def step(self) -> int:
+        """Frames learned from."""
+        return self.run.status.step if self.run.status else 0
+
+    @property
+    def last_return(self) -> float | None:
+        """The latest mean episode return."""
+        return self.returns[-1] if self.returns else None
+
+    @property
+    def lives(self) -> bool:
+        """Whether the process that answers for it is there."""
+        status = self.run.status
+        return not self.state.final and status is not None and self.state is not RunState.LOST
+
+    @property
+    def lineage(self) -> str | None:
+        """``from hopper-s1 @ 614,400``, where it began from another run's checkpoint."""
+        parent = self.run.record.parent_checkpoint
+        if parent is None:
+            return None
+        folder = Path(parent)
+        step = grouped(int(folder.name)) if folder.name.isdigit() else folder.name
+        return f"from {folder.parent.name} @ {step}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listing:
+    """All runs at one moment."""
+
+    rows: tuple[RunRow, ...] = ()
+    """The newest first."""
+    skipped: tuple[SkippedRun, ...] = ()
+    """Folders that can't be read, and why."""
+
+
+@dataclass
+class History:
+    """Reads the catalogue again and again; what did not change costs a look at a file's size."""
+
+    _metrics: dict[Path, "_Returns"] = field(default_factory=dict)
+
+    def read(self, now: float | None = None) -> Listing:
+        """All runs as they are now; call it in a thread.
+
+        Raises:
+            OSError: the catalogue can't be read.
+        """
+        found = catalog.find_runs()
+        now = time.time() if now is None else now
+        rows = tuple(self._row(run, now) for run in found.found)
+        return Listing(rows=rows, skipped=tuple(found.skipped))
+
+    def _row(self, run: FoundRun, now: float) -> RunRow:
+        returns = self._metrics.setdefault(run.path, _Returns(run.path)).read()
+        state = RunState.LOST if run.status is None else observed_state(run.status, now)
+        errors = _errors(run.path) if run.status and _had_trouble(run, state) else ()
+        return RunRow(
+            run=run,
+            state=state,
+            reason=_reason(run, state, now, errors),
+            advice=_advice(run, state),
+            returns=returns,
+            errors=errors,
+        )
+
+
+class _Returns:
+    """A run's mean episode returns; lines that a resume has superseded are gone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._tail = JsonTail(folder / METRICS_FILE)
+        self._points: list[tuple[int, float]] = []
+
+    def read(self) -> tuple[float, ...]:
+        try:
+            for line in self._tail.objects():
+                self._take(line)
+        except OSError:
+            pass  # the run's own screen says what can't be read
+        return tuple(value for _, value in self._points)
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        step, value = line.get("step"), line.get(RETURN)
+        if not isinstance(step, int):
+            return
+        if "event" in line:
+            self._points = [point for point in self._points if point[0] <= step]
+        elif isinstance(value, int | float) and math.isfinite(value):
+            self._points.append((step, float(value)))
+
+
+def changed_fields(row: RunRow) -> tuple[str, ...]:
+    """What the run's command changes of the defaults, such as ``algo.gamma 0.95``."""
+    try:
+        draft = draft_of(row)
+    except PastedError:
+        return ()
+    return tuple(f"{key} {draft.text(key)}" for key in draft.changed if key not in _NOT_NEWS)
+
+
+def draft_of(row: RunRow) -> Draft:
+    """A draft of the command that began the run; its folder is found from anywhere.
+
+    Raises:
+        PastedError: the command is none that this app understands.
+    """
+    draft = command_line.read_words(row.run.record.argv, Draft())
+    draft = draft.without_text("run.resume").without_text("run.overwrite")
+    return draft.with_text("run.checkpoint_base_dir", str(row.path.parents[2]))
+
+
+def resumed(row: RunRow) -> Draft:
+    """A draft that goes on with the run.
+
+    Raises:
+        PastedError: its command is none that this app understands.
+    """
+    return draft_of(row).with_texts({"run.exp_name": row.path.name, "run.resume": "true"})
+
+
+def copied(row: RunRow) -> Draft:
+    """A draft like the run, without its name.
+
+    Raises:
+        PastedError: its command is none that this app understands.
+    """
+    return draft_of(row).without_text("run.exp_name")
+
+
+def _had_trouble(run: FoundRun, state: RunState) -> bool:
+    assert run.status is not None
+    return run.status.attempt > 1 or state in {RunState.FAILED, RunState.LOST}
+
+
+def _errors(folder: Path) -> tuple[str, ...]:
+    try:
+        events = records.read_events(folder)
+    except OSError:
+        return ()
+    return tuple(_why(e.details) for e in events if e.event in {"crashed", "failed", "save_failed"})
+
+
+def _why(details: Mapping[str, Any]) -> str:
+    return str(details.get("why") or details.get("reason") or "no reason was recorded")
+
+
+def _reason(run: FoundRun, state: RunState, now: float, errors: Iterable[str]) -> str:
+    status = run.status
+    if status is None:
+        return "it left no status that can be read"
+    if state is RunState.LOST:
+        return f"its process {status.pid} is gone and left no last word"
+    if state is RunState.STALLED:
+        return f"its process lives and has been silent for {duration(now - status.updated_at)}"
+    if status.reason:
+        return status.reason
+    return next(reversed(list(errors)), "") if state is RunState.FAILED else ""
+
+
+def _advice(run: FoundRun, state: RunState) -> str:
+    saved = run.status.last_checkpoint if run.status else None
+    on = f"r resumes from step {grouped(saved.step)}" if saved else "N starts it anew"
+    if state in {RunState.FAILED, RunState.LOST}:
+        return f"{on}; enter shows its log"
+    if state is RunState.STOPPED:
+        return on
+    if state is RunState.DONE:
+        return "w starts another from its checkpoint" if saved else "N starts another like it"
+    if state is RunState.STALLED:
+        return "enter to look; s there stops it"
+    return ""
+
+
+def process_lives(row: RunRow) -> bool:
+    """Whether a process still answers for the run."""
+    status = row.run.status
+    return status is not None and process_is(status.pid, status.pid_started)
