@@ -15,12 +15,20 @@ def main() -> NoReturn:
 
 def run(argv: Sequence[str]) -> int:
     """Do what the arguments say; returns the exit code."""
-    _parser().parse_args(argv)
+    arguments = _parser().parse_args(argv)
     from plugrl_tui.app import PlugRLApp
 
-    PlugRLApp().run()
-    return 0
+    if arguments.command == "attach":
+        app = PlugRLApp(first="monitor", target=arguments.target)
+    else:
+        app = PlugRLApp()
+    app.run()
+    return app.return_code or 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(prog=PROG, description="Choose, launch and watch runs.")
+    parser = argparse.ArgumentParser(prog=PROG, description="Choose, launch and watch runs.")
+    commands = parser.add_subparsers(dest="command")
+    attach = commands.add_parser("attach")
+    attach.add_argument("target")
+    return parser

@@ -7,9 +7,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from plugrl.errors import PlugRLError, UsageError
-from plugrl_tui.core.model import RunModel
+from plugrl_tui.core.model import DEFAULT_PORT, RunModel
 
-DEFAULT_PORT = 8000
 SCHEMES: Mapping[str, str] = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from plugrl.runs.liveness import observed_state
 from plugrl.runs.records import RunRecord, RunState, RunStatus
@@ -19,6 +20,8 @@ from plugrl_tui.core.snapshot import Checkpoint, LogLine, Snapshot
 from plugrl_tui.core.workers import Workers
 
 MAX_LOG_LINES = 5000
+DEFAULT_PORT = 8000
+"""Where a server listens unless it is told otherwise."""
 STALE_AFTER_S = 2.5
 """A server sends four snapshots a second; so long without one, what is shown is dimmed."""
 
@@ -191,6 +194,20 @@ class RunModel:
         if self.link in {Link.RECONNECTING, Link.REFUSED}:
             return Verdict(RunState.LOST if self.snapshot else RunState.STARTING, self.link_reason)
         return Verdict(RunState.STARTING, self.link_reason)
+
+    def client_command(self) -> str:
+        """What starts an env client for this run."""
+        env = self.record.env if self.record and self.record.env else "ENV"
+        words = ["plugrl-run-env-client", env]
+        parts = urlsplit(self.url or "")
+        if parts.scheme == "wss":
+            words.append(f"--server-host {self.url}")
+        else:
+            if parts.hostname not in {None, "127.0.0.1", "localhost"}:
+                words.append(f"--server-host {parts.hostname}")
+            if parts.port not in {None, DEFAULT_PORT}:
+                words.append(f"--server-port {parts.port}")
+        return " ".join(words)
 
     def _ended_verdict(self) -> Verdict:
         total, step = self.total_steps, self.step

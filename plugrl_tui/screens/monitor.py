@@ -1,0 +1,217 @@
+"""MONITOR: one run, live or from its folder."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Grid
+from textual.events import Resize
+from textual.widgets import Footer, Static
+
+from plugrl_tui.actions import bindings
+from plugrl_tui.core.attach import Attached, attach
+from plugrl_tui.core.feed import Access, FeedError
+from plugrl_tui.core.model import Link
+from plugrl_tui.modals.stop import StopBox
+from plugrl_tui.screens.base import RoomScreen
+from plugrl_tui.widgets.chart import ChartPane
+from plugrl_tui.widgets.discard_pane import DiscardPane
+from plugrl_tui.widgets.host_strip import HostStrip
+from plugrl_tui.widgets.infer_pane import InferPane
+from plugrl_tui.widgets.learn_pane import LearnPane
+from plugrl_tui.widgets.log_view import LogView
+from plugrl_tui.widgets.pane import TICK_S, Pane
+from plugrl_tui.widgets.topbar import NoticeLine, TopBar
+from plugrl_tui.widgets.worker_table import WorkerTable
+
+WIDE, HUGE = 110, 180
+"""Columns from which on there are three, and four, columns of panes."""
+TALL = 34
+"""Lines from which on a narrow screen has room for the chart, too."""
+SMALLEST = (60, 18)
+"""Columns and lines below which a sentence stands in place of the panes."""
+_PANES = ("infer", "workers", "discards", "learn", "chart", "log")
+
+
+class MonitorScreen(RoomScreen):
+    """The panes of one run; one timer looks at the model for all of them."""
+
+    ACTION_GROUP = "monitor"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("monitor")]
+
+    def __init__(
+        self,
+        *,
+        target: str = "",
+        api_key: str | None = None,
+        access: Access | None = None,
+        attached: Attached | None = None,
+    ) -> None:
+        """Watch ``target``.
+
+        Args:
+            target: a run's name, its folder, or its server's URL.
+            api_key: the server's key, where it wants one.
+            access: all that the server may want, in place of the key.
+            attached: a model and its feed, in place of a target.
+
+        Raises:
+            UsageError: there is no such run.
+        """
+        super().__init__()
+        access = access or Access(api_key=api_key)
+        self.model, self.feed = attached or attach(target, access)
+        self._zoomed: Pane | None = None
+        self._frozen = False
+        self._notice_seen = ""
+
+    def compose(self) -> ComposeResult:
+        """A line, the panes, the keys."""
+        model = self.model
+        yield TopBar(model, id="top")
+        yield NoticeLine(model, id="notice")
+        with Grid(id="body"):
+            yield InferPane(model, id="infer")
+            yield WorkerTable(model, id="workers")
+            yield ChartPane(model, id="chart")
+            yield ChartPane(model, id="chart2", number="7", metric="train/entropy")
+            yield DiscardPane(model, id="discards")
+            yield LearnPane(model, id="learn")
+            yield HostStrip(model, id="host")
+            yield LogView(model, id="log")
+        yield Static("", id="too-small")
+        yield Footer(compact=True)
+
+    def on_mount(self) -> None:
+        """Begin to feed and to look."""
+        self.run_worker(self.feed.run(self.model), group="feed", exit_on_error=False)
+        self.set_interval(TICK_S, self.tick)
+        self.query_one("#infer").focus()
+
+    def tick(self) -> None:
+        """Let every pane look at the model."""
+        if self not in self.app.screen_stack[-2:]:
+            return  # a screen above this one hides it; a modal does not
+        self.query_one(TopBar).tick()
+        if self._frozen:
+            return
+        self.query_one(NoticeLine).tick()
+        body = self.query_one("#body")
+        body.set_class(self.model.stale, "-stale")
+        for pane in body.query(Pane):
+            if pane.display:
+                pane.tick()
+        self._tell_notice()
+
+    def on_resize(self, event: Resize) -> None:
+        """Choose the layout for the size."""
+        width, height = event.size
+        tall = height >= TALL
+        self.set_class(width >= WIDE, "-wide")
+        self.set_class(width >= HUGE, "-huge")
+        self.set_class(width < WIDE and tall, "-tall")
+        small = width < SMALLEST[0] or height < SMALLEST[1]
+        self.set_class(small, "-small")
+        if small:
+            enough = f"{SMALLEST[0]}x{SMALLEST[1]}"
+            text = f"{width}x{height} is too small for the panes; {enough} is enough"
+            self.query_one("#too-small", Static).update(text)
+        body = self.query_one("#body")
+        before = "workers" if width >= WIDE else "learn"
+        body.move_child(body.query_one("#chart"), after=body.query_one(f"#{before}"))
+
+    def action_pane_1(self) -> None:
+        """Go to the infer queue."""
+        self._go("infer")
+
+    def action_pane_2(self) -> None:
+        """Go to the workers."""
+        self._go("workers")
+
+    def action_pane_3(self) -> None:
+        """Go to the discarded frames."""
+        self._go("discards")
+
+    def action_pane_4(self) -> None:
+        """Go to the learn."""
+        self._go("learn")
+
+    def action_pane_5(self) -> None:
+        """Go to the chart; where there is no room for it, it takes the screen."""
+        self._go("chart")
+
+    def action_pane_6(self) -> None:
+        """Go to the log."""
+        self._go("log")
+
+    def action_zoom(self) -> None:
+        """Give the focused pane the whole body, or take it back."""
+        if self._zoomed is not None:
+            self._zoom(None)
+        elif isinstance(self.focused, Pane):
+            self._zoom(self.focused)
+
+    def action_back(self) -> None:
+        """Leave the zoom, else the screen."""
+        if self._zoomed is not None:
+            self._zoom(None)
+        else:
+            self.dismiss(None)
+
+    def action_detach(self) -> None:
+        """Leave; the run goes on."""
+        self.dismiss(None)
+
+    def action_freeze(self) -> None:
+        """Hold the panes still, or let them go on."""
+        self._frozen = self.query_one(TopBar).frozen = not self._frozen
+        self.query_one(TopBar).draw()
+        self.tick()
+
+    def action_retry(self) -> None:
+        """Connect now."""
+        self.feed.retry_now()
+
+    def action_copy(self) -> None:
+        """Copy the command for an env client."""
+        command = self.model.client_command()
+        self.app.copy_to_clipboard(command)
+        self.notify(command, title="copied")
+
+    async def action_save(self) -> None:
+        """Ask for a checkpoint."""
+        try:
+            await self.feed.send("save")
+        except FeedError as error:
+            self.notify(str(error), severity="error", title="not saved")
+
+    def action_stop(self) -> None:
+        """Ask, then stop."""
+        self.app.push_screen(StopBox(self.model, self.feed))
+
+    def _go(self, name: str) -> None:
+        pane = self.query_one(f"#{name}", Pane)
+        if self._zoomed not in {None, pane} or not pane.display:
+            self._zoom(pane)
+        pane.focus()
+
+    def _zoom(self, pane: Pane | None) -> None:
+        if self._zoomed is not None:
+            self._zoomed.zoomed = False
+            self._zoomed.remove_class("-zoomed")
+        self._zoomed = pane
+        self.set_class(pane is not None, "-zoom")
+        if pane is not None:
+            pane.zoomed = True
+            pane.add_class("-zoomed")
+            pane.focus()
+        for each in self.query_one("#body").query(Pane):
+            self.call_after_refresh(each.redraw)
+
+    def _tell_notice(self) -> None:
+        notice = self.model.notice
+        if notice and notice != self._notice_seen:
+            self.notify(notice, title=self.model.title)
+        self._notice_seen = notice
+        if self.model.link is Link.LIVE:
+            self.model.notice = self._notice_seen = ""
