@@ -17,6 +17,7 @@ from plugrl.protocol.messages import Feedback, Infer
 from plugrl.server.algorithm import Algorithm, LearnerBackend, Saver
 from plugrl.server.batcher import Batcher, Request, concatenate
 from plugrl.server.collector import Collector
+from plugrl.server.observer import LoopObserver
 from plugrl.server.saving import Saving
 from plugrl.server.step_states import Held
 from plugrl.server.turn import ModelTurn
@@ -87,6 +88,8 @@ class Loop:
         """Of the latest learn."""
         self.idle_since = time.monotonic()
         """When the model was last put down; workers are not late for what a learn delayed."""
+        self.observer = LoopObserver()
+        """Told of workers that come and go, and of the stop."""
         self._learner = learner
         self._report = report
         self._stop_timeout_s = stop_timeout_s
@@ -104,6 +107,7 @@ class Loop:
     def join(self, worker: Worker) -> None:
         """Wait for ``worker`` from now on."""
         self.batcher.join(worker)
+        self.observer.worker_joined(worker)
         logger.info("%s joined, %d connected", worker, len(self.batcher.workers))
 
     def leave(self, worker: Worker) -> None:
@@ -112,6 +116,7 @@ class Loop:
             return
         self.batcher.leave(worker)
         self._woken.set()
+        self.observer.worker_lost(worker)
         logger.info("%s left, %d connected", worker, len(self.batcher.workers))
 
     def infer(self, worker: Worker, infer: Infer) -> None:
@@ -137,6 +142,8 @@ class Loop:
 
     def request_stop(self) -> None:
         """End ``run`` after what is in progress."""
+        if not self._stop.is_set():
+            self.observer.stopping()
         self._stop.set()
         self._woken.set()
 

@@ -270,6 +270,7 @@ class Server:
             return
         if self.loop.stopping:
             logger.warning("second %s: leaving at once", signum.name)
+            self.loop.observer.leaving()
             logging.shutdown()
             os._exit(_SECOND_INTERRUPT_EXIT_CODE)
         logger.info("%s: stopping; once more to leave at once", signum.name)

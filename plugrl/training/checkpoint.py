@@ -4,12 +4,12 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,13 @@ class Origin:
     """The env's sizes, where they were known."""
 
 
+class SkippedCheckpoint(NamedTuple):
+    """A checkpoint that can't be trusted."""
+
+    path: Path
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class LoadedCheckpoint:
     """A checkpoint read back."""
@@ -57,6 +64,8 @@ class LoadedCheckpoint:
     """Frames learned from."""
     origin: Origin
     state: TrainState
+    skipped: tuple[SkippedCheckpoint, ...] = ()
+    """Newer ones that are damaged."""
 
 
 def save(
@@ -131,10 +140,12 @@ def load_newest(exp_dir: Path) -> LoadedCheckpoint:
     Raises:
         CheckpointNotFoundError: there is none.
     """
+    skipped: list[SkippedCheckpoint] = []
     for path in reversed(step_folder.step_dirs(exp_dir)):
         try:
-            return load(path)
+            return replace(load(path), skipped=tuple(skipped))
         except (CheckpointDamagedError, CheckpointNotFoundError) as error:
+            skipped.append(SkippedCheckpoint(path, str(error)))
             logger.warning("skipped the damaged checkpoint %s: %s", path, error)
     raise CheckpointNotFoundError(
         f"no valid checkpoint to resume in {exp_dir} (FileNotFoundError); start afresh with "
@@ -209,8 +220,8 @@ class CheckpointSaver:
 Save = Callable[[Path, Origin, TrainState, Mapping[str, float]], SavedCheckpoint]
 """The signature of ``save``."""
 
-Resume = Callable[[Path], LoadedCheckpoint]
-"""The signature of ``load_newest``."""
+Resume = Callable[[Path], LoadedCheckpoint | None]
+"""As ``load_newest``, which raises where there is none; None starts afresh in the same folder."""
 
 
 def _pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:

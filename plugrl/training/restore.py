@@ -19,7 +19,7 @@ def starting_point(spec: RunSpec, exp_dir: Path, resume: Resume) -> LoadedCheckp
     Args:
         spec: ``run.resume`` goes before the algorithm's ``policy_checkpoint_path``.
         exp_dir: the run's own folder.
-        resume: finds the newest checkpoint in it.
+        resume: finds the newest checkpoint in it; may find that a fresh start is due.
 
     Raises:
         CheckpointNotFoundError: there is none where one was asked for.

@@ -34,6 +34,7 @@ from plugrl.training.compatibility import (
 from plugrl.training.device import require_device
 from plugrl.training.learner import InProcessLearner
 from plugrl.training.pace import Pace
+from plugrl.training.recording import Recording
 from plugrl.training.restore import restore, starting_point
 from plugrl.training.run_folder import RunFolder
 from plugrl.training.seeding import seed_everything
@@ -65,19 +66,22 @@ def build_run(
     require_tracker(spec.track)
     require_device(spec.policy_config.device, num_threads=spec.run.num_threads)
     folder = RunFolder(spec.run, algorithm=spec.algorithm, policy=spec.policy)
+    recording = Recording(spec, folder)
     try:
-        start = starting_point(spec, folder.path, resume)
-        if start is not None:
-            require_same_sizes(spec, start.origin.sizes)
-        origin = _origin(spec, start)
-        seed_everything(spec.run.seed)
-        algorithm = _build_algorithm(spec, origin.sizes)
-        if start is not None:
-            restore(spec, algorithm, start, origin)
+        with recording.listening():
+            start = starting_point(spec, folder.path, resume)
+            recording.began_from(start)
+            if start is not None:
+                require_same_sizes(spec, start.origin.sizes)
+            origin = _origin(spec, start)
+            seed_everything(spec.run.seed)
+            algorithm = _build_algorithm(spec, origin.sizes)
+            if start is not None:
+                restore(spec, algorithm, start, origin)
     except BaseException:
         folder.close()
         raise
-    return TrainingRun(spec, folder, origin, algorithm, save=save)
+    return TrainingRun(spec, folder, origin, algorithm, save=save, recording=recording)
 
 
 class TrainingRun:
@@ -91,6 +95,7 @@ class TrainingRun:
         algorithm: BaseAlgorithm[Any],
         *,
         save: Save,
+        recording: Recording,
     ) -> None:
         """Assemble the server; ``build_run`` has made the parts."""
         self.algorithm = algorithm
@@ -99,6 +104,7 @@ class TrainingRun:
         """Where checkpoints and metrics go."""
         self._spec = spec
         self._folder = folder
+        self._recording = recording
         self._start_step = algorithm.global_step
         self._total_steps: int | None = getattr(spec.algorithm_config, "global_steps", None)
         self._tracker: Tracker | None = None
@@ -110,10 +116,11 @@ class TrainingRun:
             algorithm,
             spec.server,
             learner=InProcessLearner(algorithm),
-            saver=saver if spec.algorithm_config.makes_checkpoints else None,
+            saver=recording.recorded(saver) if spec.algorithm_config.makes_checkpoints else None,
             report=self._report,
             identity=self._identity(),
         )
+        recording.watch(self.server)
 
     async def run(
         self, *, handle_signals: bool = True, on_listening: OnListening | None = None
@@ -130,20 +137,33 @@ class TrainingRun:
         """
 
         def opened(url: str) -> None:
-            self._open()
+            self._open(url)
             if on_listening is not None:
                 on_listening(url)
 
+        try:
+            with self._recording.listening():
+                reason = await self._serve(handle_signals, opened)
+            self._recording.ended(reason)
+            return reason
+        except BaseException as error:
+            self._recording.failed(error)
+            raise
+        finally:
+            await asyncio.to_thread(self._recording.close)
+            self._folder.close()
+
+    async def _serve(self, handle_signals: bool, opened: OnListening) -> StopReason:  # noqa: FBT001
         try:
             return await self.server.run(handle_signals=handle_signals, on_listening=opened)
         finally:
             if self._tracker is not None:
                 await asyncio.to_thread(self._tracker.close)
-            self._folder.close()
 
-    def _open(self) -> None:
+    def _open(self, url: str) -> None:
         # Only now, that the port is ours, may the folder come into being.
         self._folder.open()
+        self._recording.opened(url)
         self._pace = Pace(self._start_step, self._total_steps)
         self._tracker = start_tracking(
             self._spec.track,
@@ -162,6 +182,7 @@ class TrainingRun:
     def _report(self, metrics: dict[str, float], step: int) -> None:
         assert self._tracker is not None, "the server reports after it listens"
         self._tracker.report({**metrics, **self._pace.metrics(step)}, step)
+        self._recording.learned(step)
 
     def _identity(self) -> RunIdentity:
         return RunIdentity(
