@@ -59,12 +59,6 @@ APP = (
     ),
 )
 
-RUNS: tuple[Action, ...] = ()
-
-LAUNCH: tuple[Action, ...] = ()
-
-COMPARE: tuple[Action, ...] = ()
-
 
 def _pane(number: int, name: str) -> Action:
     return Action(
@@ -93,6 +87,229 @@ def _moves(group: str, *, by_pages: bool = True) -> tuple[Action, ...]:
         for method, keys, words in moves
     )
 
+
+LIST = _moves("list")
+
+RUNS = (
+    Action(
+        id="runs.new",
+        keys="n",
+        label="New",
+        help="Make up a new run.",
+    ),
+    Action(
+        id="runs.watch",
+        keys="enter",
+        label="Watch",
+        help="Watch the run under the cursor.",
+        shown=False,
+    ),
+    Action(
+        id="runs.copy",
+        keys="N",
+        label="Copy",
+        help="Make up a run like the one under the cursor.",
+    ),
+    Action(
+        id="runs.warm",
+        keys="w",
+        label="Warm",
+        help="Start another run from one of its checkpoints.",
+    ),
+    Action(
+        id="runs.resume",
+        keys="r",
+        label="Resume",
+        help="Go on with the run from its newest checkpoint.",
+    ),
+    Action(
+        id="runs.mark",
+        keys="space",
+        label="Mark",
+        help="Mark the run, to compare it with others.",
+    ),
+    Action(
+        id="runs.compare",
+        keys="c",
+        label="Compare",
+        help="Lay the marked runs over one another.",
+    ),
+    Action(
+        id="runs.attach",
+        keys="a",
+        label="Attach",
+        help="Watch a server anywhere, by its URL.",
+    ),
+    Action(
+        id="runs.find",
+        keys="slash",
+        label="Filter",
+        help="Show only some runs: words, state:failed, algo:ppo, lr<1e-3.",
+    ),
+    Action(
+        id="runs.copy_command",
+        keys="y",
+        label="Copy cmd",
+        help="Copy the command that began the run.",
+        shown=False,
+    ),
+    Action(
+        id="runs.delete",
+        keys="delete,D",
+        label="Delete",
+        help="Delete the run's folder; its name has to be typed first.",
+        shown=False,
+    ),
+    Action(
+        id="runs.no_filter",
+        keys="escape",
+        label="All",
+        help="Show all runs again, and take all marks away.",
+        shown=False,
+        in_palette=False,
+    ),
+)
+
+LAUNCH = (
+    Action(
+        id="launch.start",
+        keys="ctrl+r",
+        label="Start",
+        help="Check everything once more and start the run.",
+    ),
+    Action(
+        id="launch.edit",
+        keys="enter",
+        label="Edit",
+        help="Type another value; a switch turns, a choice goes to the next.",
+    ),
+    Action(
+        id="launch.back",
+        keys="left",
+        label="Previous",
+        help="Take the choice before.",
+        shown=False,
+        in_palette=False,
+    ),
+    Action(
+        id="launch.forth",
+        keys="right,space",
+        label="Next",
+        help="Take the next choice; open or close a group.",
+        shown=False,
+        in_palette=False,
+    ),
+    Action(
+        id="launch.default",
+        keys="u",
+        label="Default",
+        help="Take the default again.",
+    ),
+    Action(
+        id="launch.only_changed",
+        keys="m",
+        label="Changed",
+        help="Show only what differs from the defaults, or all.",
+    ),
+    Action(
+        id="launch.find",
+        keys="slash",
+        label="Find",
+        help="Show only fields with these words.",
+    ),
+    Action(
+        id="launch.warm",
+        keys="w",
+        label="Warm",
+        help="Start from a checkpoint of any run.",
+    ),
+    Action(
+        id="launch.copy_command",
+        keys="y",
+        label="Copy cmd",
+        help="Copy the command that starts this run.",
+    ),
+    Action(
+        id="launch.copy_client_command",
+        keys="Y",
+        label="Copy client",
+        help="Copy the command that starts env clients for it.",
+        shown=False,
+    ),
+    Action(
+        id="launch.next_error",
+        keys="e",
+        label="Next error",
+        help="Go to the next field that is wrong.",
+        shown=False,
+    ),
+    Action(
+        id="launch.clear",
+        keys="ctrl+d",
+        label="Anew",
+        help="Forget all changes and begin with the defaults.",
+        shown=False,
+    ),
+    Action(
+        id="launch.leave",
+        keys="escape",
+        label="Back",
+        help="Go back; the draft is kept.",
+        shown=False,
+    ),
+)
+
+COMPARE = (
+    Action(
+        id="compare.next_metric",
+        keys="n,right",
+        label="Metric",
+        help="Draw the next metric.",
+    ),
+    Action(
+        id="compare.previous_metric",
+        keys="N,left",
+        label="Previous",
+        help="Draw the metric before.",
+        shown=False,
+    ),
+    Action(
+        id="compare.toggle_axis",
+        keys="x",
+        label="Axis",
+        help="Steps or time since its start along x.",
+    ),
+    Action(
+        id="compare.smooth",
+        keys="e",
+        label="Smooth",
+        help="Smooth the curves more, or not at all.",
+    ),
+    Action(
+        id="compare.all_fields",
+        keys="m",
+        label="Same too",
+        help="Show the fields that are the same, too.",
+    ),
+    Action(
+        id="compare.export_csv",
+        keys="s",
+        label="CSV",
+        help="Write the curves as a table to a CSV file.",
+    ),
+    Action(
+        id="compare.export_svg",
+        keys="S",
+        label="SVG",
+        help="Write the picture to an SVG file.",
+    ),
+    Action(
+        id="compare.leave",
+        keys="escape",
+        label="Back",
+        help="Go back.",
+    ),
+)
 
 MONITOR = (
     _pane(1, "the infer queue"),
@@ -207,17 +424,74 @@ STOP = (
     Action(id="stop.close", keys="escape", label="Back", help="Close; a stop asked for goes on."),
 )
 
+PICKER = (
+    Action(
+        id="picker.take",
+        keys="enter",
+        label="Take",
+        help="Start from the checkpoint under the cursor.",
+    ),
+    Action(
+        id="picker.type",
+        keys="slash",
+        label="Path",
+        help="Type the path of a step folder.",
+    ),
+    Action(
+        id="picker.close",
+        keys="escape",
+        label="Back",
+        help="Take none.",
+    ),
+)
+
+STARTING = (
+    Action(
+        id="starting.watch",
+        keys="enter",
+        label="Watch",
+        help="Watch the run at once, as far as it is.",
+    ),
+    Action(
+        id="starting.close",
+        keys="escape",
+        label="Back",
+        help="Go back; the run goes on starting.",
+    ),
+)
+
+BOX = (Action(id="box.close", keys="escape", label="Back", help="Close this box."),)
+
 GROUPS: Mapping[str, tuple[Action, ...]] = {
     "app": APP,
     "runs": RUNS,
     "launch": LAUNCH,
     "monitor": MONITOR,
     "compare": COMPARE,
+    "list": LIST,
+    "picker": PICKER,
+    "starting": STARTING,
     "workers": WORKERS,
     "chart": CHART,
     "log": LOG,
     "stop": STOP,
+    "box": BOX,
 }
+
+
+TITLES: Mapping[str, str] = {
+    "app": "Everywhere",
+    "runs": "RUNS",
+    "launch": "LAUNCH",
+    "monitor": "MONITOR",
+    "compare": "COMPARE",
+    "workers": "In the workers",
+    "chart": "In the chart",
+    "log": "In the log",
+    "stop": "When stopping",
+    "box": "In a box",
+}
+"""What the help calls each group."""
 
 
 def bindings(group: str) -> list[Binding]:

@@ -59,6 +59,13 @@ def client_command(draft: Draft, url: str) -> list[str]:
     return [*words, *to_flags(config, ClientConfig())]
 
 
+def client_text(draft: Draft) -> str:
+    """The env clients' command for a shell, with the address that the server will have."""
+    server = draft.verdict.configs["server"]
+    scheme = "wss" if server.tls_cert else "ws"
+    return shlex.join(client_command(draft, f"{scheme}://{server.host}:{server.port}"))
+
+
 def read(text: str, draft: Draft) -> Draft:
     """The draft with all that a command, or flags alone, say.
 

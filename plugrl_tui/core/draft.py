@@ -1,6 +1,5 @@
 """A run that is being made up: names, the texts typed for fields, and whether they can run."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -120,33 +119,32 @@ class Draft:
             pass
         return replace(self, names=names)
 
-    def to_json(self) -> str:
+    def plain(self) -> dict[str, Any]:
         """As it is kept between two starts of the app; without secrets."""
-        texts = {key: text for key, text in self.texts.items() if key not in SECRETS}
-        body = {
+        return {
             "version": VERSION,
             "names": asdict(self.names),
-            "texts": texts,
+            "texts": {key: text for key, text in self.texts.items() if key not in SECRETS},
             "imports": list(self.imports),
         }
-        return json.dumps(body, indent=1)
 
     @classmethod
-    def from_json(cls, text: str) -> "Draft":
-        """The draft that ``to_json`` wrote.
+    def of_plain(cls, body: Mapping[str, Any]) -> "Draft":
+        """The draft that ``plain`` told of.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it told of none.
         """
         try:
-            body = json.loads(text)
+            if body["version"] != VERSION:
+                raise ValueError(f"version {body['version']!r:.20}")
             return cls(
                 names=Names(**body["names"]),
                 texts={str(key): str(value) for key, value in body["texts"].items()},
                 imports=tuple(map(str, body["imports"])),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"expected a draft's JSON, got {error}") from error
+            raise ValueError(f"expected a draft of version {VERSION}, got {error}") from error
 
     def _named_groups(self) -> Iterator[Group]:
         makers: dict[str, Callable[[], Any]] = {

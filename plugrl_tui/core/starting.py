@@ -1,0 +1,96 @@
+"""The stages of a start, read off the run's folder and the process that was started."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from plugrl.errors import RunRecordError
+from plugrl.runs.records import RunState, RunStatus, read_status
+from plugrl_tui.core.launcher import Launched
+
+
+class Progress(StrEnum):
+    """How far a stage is."""
+
+    DONE = "done"
+    NOW = "now"
+    AHEAD = "ahead"
+    FAILED = "failed"
+
+
+class Stage(NamedTuple):
+    """One stage."""
+
+    words: str
+    progress: Progress
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Look:
+    """How a start is at one moment."""
+
+    stages: tuple[Stage, ...]
+    listening: bool
+    """Whether there is a run to be watched."""
+    complaint: str | None
+    """Why it has ended before that."""
+
+
+class Start:
+    """Follows one start."""
+
+    def __init__(self, launched: Launched, clock: Callable[[], float] = time.time) -> None:
+        """Follow ``launched``, which was started just now."""
+        self.launched = launched
+        self._clock = clock
+        self._began = clock()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return self._clock() - self._began
+
+    def look(self) -> Look:
+        """How it is now."""
+        status = self._status()
+        code = self.launched.exit_code()
+        listening = status is not None
+        served = listening and status is not None and status.state is not RunState.WAITING
+        failed = code is not None and not listening
+        reached = (True, listening, served)
+        return Look(
+            stages=_stages(self.launched.process.pid, reached, failed=failed),
+            listening=listening,
+            complaint=self.launched.complaint() if failed else None,
+        )
+
+    def _status(self) -> RunStatus | None:
+        """The status that this start wrote, and none of an earlier one's."""
+        try:
+            status = read_status(self.launched.run_dir)
+        except (FileNotFoundError, RunRecordError):
+            return None
+        ours = status.updated_at >= self._began - 1 and status.state is not RunState.STARTING
+        return status if ours else None
+
+
+def _stages(pid: int, reached: tuple[bool, ...], *, failed: bool) -> tuple[Stage, ...]:
+    words = (
+        f"process {pid}, in a session of its own",
+        "policy and algorithm made, server listening",
+        "first env client connected",
+    )
+    stages = []
+    current = True
+    for text, done in zip(words, reached, strict=True):
+        if done:
+            progress = Progress.DONE
+        elif current:
+            progress = Progress.FAILED if failed else Progress.NOW
+            current = False
+        else:
+            progress = Progress.AHEAD
+        stages.append(Stage(text, progress))
+    return tuple(stages)

@@ -1,0 +1,177 @@
+"""The checkpoints of all runs, to start another from; one that does not fit says why."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer
+
+from plugrl.runs import catalog
+from plugrl_tui.actions import bindings
+from plugrl_tui.core import checkpoints
+from plugrl_tui.core import format as fmt
+from plugrl_tui.core.checkpoints import CheckpointRow
+from plugrl_tui.core.draft import Draft
+from plugrl_tui.core.glyphs import LOST
+from plugrl_tui.core.model import RunModel
+from plugrl_tui.core.moments import ago
+from plugrl_tui.widgets.editor import Editor, PathSuggester
+from plugrl_tui.widgets.list_pane import ListPane
+from plugrl_tui.widgets.pane import Row, Span
+
+_FIXED_WIDTH = 47
+"""Columns of all but the run's name."""
+
+
+class CheckpointTable(ListPane):
+    """Step, return, time and size of each; under them what is said of the one at the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
+
+    def __init__(self, *, id: str) -> None:
+        """Begin without any."""
+        super().__init__(RunModel(""), id=id)
+        self.found: list[CheckpointRow] | None = None
+        self.cursor = 0
+        self._first = 0
+
+    @property
+    def current(self) -> CheckpointRow | None:
+        """The one at the cursor."""
+        return self.found[self.cursor] if self.found else None
+
+    def show(self, found: list[CheckpointRow]) -> None:
+        """Show these; the cursor goes to the first that fits."""
+        self.found = found
+        fitting = (place for place, row in enumerate(found) if row.refusal is None)
+        self.cursor = next(fitting, 0)
+        self.draw()
+
+    def move(self, lines: int) -> None:
+        """Move the cursor."""
+        self.cursor = max(0, min(self.cursor + lines, len(self.found or ()) - 1))
+        self.draw()
+
+    def rows(self, width: int, height: int) -> Sequence[Row]:
+        """A heading, the checkpoints, and a sentence."""
+        if self.found is None:
+            return [[Span("looking for checkpoints", "dim")]]
+        if not self.found:
+            return [[Span("no run has saved a checkpoint yet; / takes a path", "dim")]]
+        room = max(height - 4, 1)
+        self._first = max(min(self._first, self.cursor), self.cursor - room + 1, 0)
+        name_width = max(width - _FIXED_WIDTH, 8)
+        heading = f"  {'run':<{name_width}} {'step':>12} {'return':>8} {'saved':>11} {'size':>10}"
+        lines: list[Row] = [[Span(heading, "head")]]
+        for place in range(self._first, min(self._first + room, len(self.found))):
+            style = "cursor" if place == self.cursor else ""
+            lines.append(_line(self.found[place], name_width, style))
+        lines += [[]] * (height - len(lines) - 2)
+        return [*lines, *self._said(width)]
+
+    def _said(self, width: int) -> list[Row]:
+        row = self.current
+        assert row is not None
+        if row.refusal is None:
+            return [[Span("it fits", "good")], [Span(fmt.fitted(str(row.path), width), "dim")]]
+        words = fmt.fitted(row.refusal, 2 * width)
+        cut = words.rfind(" ", 0, width) if len(words) > width else len(words)
+        return [[Span(words[:cut], "bad")], [Span(words[cut:].strip(), "bad")]]
+
+
+class CheckpointPicker(ModalScreen[Path | None]):
+    """Chooses a step folder for a draft."""
+
+    DEFAULT_CSS = """
+    CheckpointPicker { align: center middle; background: $background 60%; }
+    CheckpointPicker > Vertical { width: 96; max-width: 100%; height: 80%; }
+    CheckpointPicker CheckpointTable { background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("picker")]
+
+    def __init__(self, *, draft: Draft, only: Path | None = None) -> None:
+        """Offer checkpoints.
+
+        Args:
+            draft: what they have to fit.
+            only: the folder of the one run whose checkpoints are offered; None offers all.
+        """
+        super().__init__()
+        self._draft = draft
+        self._only = only
+
+    def compose(self) -> ComposeResult:
+        """The table and an editor."""
+        with Vertical():
+            table = CheckpointTable(id="checkpoints")
+            table.title = "Start from a checkpoint"
+            yield table
+            yield Editor(id="path")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Look for them."""
+        self.query_one(CheckpointTable).focus()
+        self._look()
+
+    @work(thread=True, exclusive=True)
+    def _look(self) -> None:
+        runs = catalog.find_runs().found
+        folders = [run.path for run in runs] if self._only is None else [self._only]
+        found: list[CheckpointRow] = []
+        for folder in folders:
+            try:
+                found += checkpoints.rows(folder.name, folder, self._draft)
+            except OSError:
+                continue  # pruned while we looked; the next look has them
+        self.app.call_from_thread(self.query_one(CheckpointTable).show, found)
+
+    def action_take(self) -> None:
+        """Take the one at the cursor, if it fits."""
+        row = self.query_one(CheckpointTable).current
+        if row is None:
+            return
+        if row.refusal is not None:
+            self.notify(row.refusal, severity="warning")
+            return
+        self.dismiss(row.path)
+
+    def action_type(self) -> None:
+        """Type a path."""
+        self.query_one(Editor).open(
+            "path", "", placeholder="path of a step folder", suggester=PathSuggester()
+        )
+
+    def on_editor_done(self, event: Editor.Done) -> None:
+        """Take the path, if it fits."""
+        self.query_one(CheckpointTable).focus()
+        if not event.text:
+            return
+        path = Path(event.text).expanduser().absolute()
+        refusal = checkpoints.refusal(path, self._draft)
+        if refusal is None:
+            self.dismiss(path)
+        else:
+            self.notify(refusal, severity="warning")
+
+    def action_close(self) -> None:
+        """Take none."""
+        self.dismiss(None)
+
+
+def _line(row: CheckpointRow, name_width: int, style: str) -> Row:
+    name = fmt.fitted(row.run, name_width)
+    mark = LOST if row.refusal else " "
+    return [
+        Span(f"{mark} ", "bad"),
+        Span(
+            f"{name:<{name_width}} {row.step:>12,} {fmt.value(row.episode_return):>8} "
+            f"{ago(row.saved_at):>11} {fmt.size(row.num_bytes):>10}",
+            style or ("dim" if row.refusal else ""),
+        ),
+    ]

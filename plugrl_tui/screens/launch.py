@@ -1,0 +1,306 @@
+"""LAUNCH: one form for everything that a run is made of, and the command that starts it."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.events import Resize
+from textual.suggester import Suggester
+from textual.widgets import Footer
+
+from plugrl_tui.actions import bindings
+from plugrl_tui.core import checkpoints, command_line, form, kept_draft, launcher, preflight
+from plugrl_tui.core.command_line import PastedError
+from plugrl_tui.core.draft import NAMES_KEY, Draft
+from plugrl_tui.core.form import FormRow, View
+from plugrl_tui.core.launcher import Launched
+from plugrl_tui.core.preflight import Finding, Level
+from plugrl_tui.screens.base import RoomScreen
+from plugrl_tui.widgets.editor import Editor, PathSuggester, suggest_names
+from plugrl_tui.widgets.field_table import FieldTable
+from plugrl_tui.widgets.launch_lines import CommandLines, FieldLines, LaunchHeader
+
+FIND = "find"
+NAME = "run.exp_name"
+
+
+class LaunchScreen(RoomScreen):
+    """A draft, kept when it is left."""
+
+    ACTION_GROUP = "launch"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("launch")]
+    DEFAULT_CSS = """
+    LaunchScreen FieldTable { height: 1fr; }
+    """
+
+    def __init__(self, *, draft: Draft | None = None, origin: str = "") -> None:
+        """Show a draft.
+
+        Args:
+            draft: what to begin with; None takes the one that was kept.
+            origin: where it comes from, such as ``from hopper-s3``.
+        """
+        super().__init__()
+        self.draft = kept_draft.kept() if draft is None else draft
+        self.origin = origin
+        self._findings: Mapping[str, Finding] = {}
+
+    def compose(self) -> ComposeResult:
+        """Header, table, what is said of a field, editor, command, footer."""
+        yield LaunchHeader(id="head")
+        yield FieldTable(self.draft, id="fields")
+        yield FieldLines(id="field")
+        yield Editor(id="editor")
+        yield CommandLines(id="command")
+        yield Footer()
+
+    @property
+    def table(self) -> FieldTable:
+        """The table."""
+        return self.query_one(FieldTable)
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What keeps the draft from starting, by row."""
+        wrong = {k: f.sentence for k, f in self._findings.items() if f.level is Level.ERROR}
+        return {**wrong, **self.draft.verdict.errors}
+
+    @property
+    def named(self) -> Draft:
+        """The draft with the name that it is given where the person gave none."""
+        if self.draft.verdict.errors or self.draft.value(NAME) is not None:
+            return self.draft
+        return self.draft.with_text(NAME, preflight.proposed_name(self.draft))
+
+    def on_mount(self) -> None:
+        """Show the draft."""
+        self.table.focus()
+        self.change(self.draft)
+
+    def on_resize(self, _event: Resize) -> None:
+        """Long commands take more lines where there are more."""
+        self._show_lines()
+
+    def change(self, draft: Draft) -> None:
+        """Take another draft, keep it, and check what only the machine knows."""
+        self.draft = draft
+        self._findings = {}
+        with suppress(OSError):
+            kept_draft.keep(draft)
+        self._show()
+        if not draft.verdict.errors:
+            self._examine(self.named)
+
+    def _show(self, view: View | None = None) -> None:
+        view = view or self.table.view
+        notes = {k: f.sentence for k, f in self._findings.items() if f.level is Level.ERROR}
+        self.table.show(self.draft, replace(view, notes=notes))
+        self._show_lines()
+
+    def _show_lines(self) -> None:
+        changed, errors = len(self.draft.changed), len(self.errors)
+        self.query_one(LaunchHeader).show(self.origin, changed, errors)
+        self.query_one(FieldLines).show(self.table.current, self._findings)
+        self.query_one(CommandLines).show(self.named)
+
+    @work(thread=True, exclusive=True, group="preflight")
+    def _examine(self, draft: Draft) -> None:
+        found = preflight.findings(draft)
+        self.app.call_from_thread(self._take_findings, draft, found)
+
+    def _take_findings(self, draft: Draft, found: list[Finding]) -> None:
+        if draft == self.named and self.is_mounted:
+            self._findings = {finding.key: finding for finding in found}
+            self._show()
+
+    def on_field_table_moved(self, _event: FieldTable.Moved) -> None:
+        """Say what the field under the cursor is."""
+        self._show_lines()
+
+    def on_field_table_pasted(self, event: FieldTable.Pasted) -> None:
+        """Take flags that were pasted."""
+        self._take_command(event.text)
+
+    def on_editor_command_pasted(self, event: Editor.CommandPasted) -> None:
+        """Take flags that were pasted in place of a value."""
+        self.table.focus()
+        self._take_command(event.text)
+
+    def on_editor_done(self, event: Editor.Done) -> None:
+        """Take what was typed."""
+        self.table.focus()
+        if event.text is None:
+            return
+        if event.purpose == FIND:
+            self._show(replace(self.table.view, find=event.text))
+        else:
+            self.change(form.with_value(self.draft, event.purpose, event.text))
+
+    def action_edit(self) -> None:
+        """Open a group, turn a switch, take the next choice, or open the editor."""
+        row = self.table.current
+        if row is None:
+            return
+        if row.is_group:
+            self._show(self.table.view.toggled(row.key))
+        elif row.choices:
+            self._choose(row, 1)
+        else:
+            self._edit(row)
+
+    def action_forth(self) -> None:
+        """The next choice."""
+        row = self.table.current
+        if row is not None and (row.is_group or row.choices):
+            self.action_edit()
+
+    def action_back(self) -> None:
+        """The choice before."""
+        row = self.table.current
+        if row is not None and row.choices:
+            self._choose(row, -1)
+
+    def action_default(self) -> None:
+        """The default again."""
+        if self.table.current is not None:
+            self.change(form.without_value(self.draft, self.table.current.key))
+
+    def action_only_changed(self) -> None:
+        """Only what differs, or all."""
+        view = self.table.view
+        self._show(replace(view, only_changed=not view.only_changed))
+
+    def action_find(self) -> None:
+        """Words to find."""
+        self._editor().open(FIND, self.table.view.find, placeholder="words in names and helps")
+
+    def action_next_error(self) -> None:
+        """Go to the next row that is wrong."""
+        errors = list(self.errors)
+        if not errors:
+            self.notify("nothing is wrong")
+            return
+        current = self.table.current
+        place = errors.index(current.key) + 1 if current and current.key in errors else 0
+        key = errors[place % len(errors)]
+        self.table.open_at("names.policy" if key == NAMES_KEY else key)
+
+    def action_clear(self) -> None:
+        """Begin anew."""
+        self.origin = ""
+        self.change(Draft())
+
+    def action_copy_command(self) -> None:
+        """Copy the command."""
+        if self.draft.verdict.errors:
+            self.notify("there is no command before all fields are right", severity="warning")
+            return
+        self.app.copy_to_clipboard(command_line.command_text(self.named))
+        self.notify("copied the command")
+
+    def action_copy_client_command(self) -> None:
+        """Copy the env clients' command."""
+        if self.draft.verdict.errors:
+            self.notify("there is no command before all fields are right", severity="warning")
+            return
+        self.app.copy_to_clipboard(command_line.client_text(self.named))
+        self.notify("copied the env clients' command")
+
+    def action_warm(self) -> None:
+        """Choose a checkpoint."""
+        if checkpoints.WARM_FIELD not in self.draft.specs:
+            algorithm = self.draft.names.algorithm
+            self.notify(f"{algorithm} can't start from a checkpoint", severity="warning")
+            return
+        from plugrl_tui.modals.checkpoint import CheckpointPicker
+
+        self.app.push_screen(CheckpointPicker(draft=self.draft), self._take_checkpoint)
+
+    def action_start(self) -> None:
+        """Check everything and start."""
+        if self.errors:
+            self.action_next_error()
+            self.notify(next(iter(self.errors.values())), severity="error")
+            return
+        self._start(self.named)
+
+    @work(thread=True, exclusive=True, group="start")
+    def _start(self, draft: Draft) -> None:
+        found = preflight.findings(draft)
+        if any(finding.level is Level.ERROR for finding in found):
+            self.app.call_from_thread(self._refuse, found)
+            return
+        try:
+            launched = launcher.launch(draft)
+        except OSError as error:
+            self.app.call_from_thread(self.notify, f"can't start: {error}", severity="error")
+            return
+        self.app.call_from_thread(self._watch, launched, draft)
+
+    def _refuse(self, found: list[Finding]) -> None:
+        self._findings = {finding.key: finding for finding in found}
+        self._show()
+        self.action_start()
+
+    def _watch(self, launched: Launched, draft: Draft) -> None:
+        from plugrl_tui.modals.starting import Starting
+
+        command = command_line.command_text(draft)
+        key = draft.value("server.api_key")
+        # What is left in the form is the next run: with a name of its own, and not a resume.
+        self.change(self.draft.without_text(NAME).without_text("run.resume"))
+        self.app.push_screen(Starting(launched=launched, command=command, api_key=key))
+
+    def action_leave(self) -> None:
+        """Go back; a filter goes first."""
+        view = self.table.view
+        if view.find or view.only_changed:
+            self._show(replace(view, find="", only_changed=False))
+        else:
+            self.dismiss()
+
+    def _choose(self, row: FormRow, by: int) -> None:
+        text = form.next_choice(row, by)
+        if text is not None:
+            before = self.draft.names.policy
+            self.change(form.with_value(self.draft, row.key, text))
+            self._tell_of_other_policy(before, row.key)
+
+    def _tell_of_other_policy(self, before: str, key: str) -> None:
+        after = self.draft.names.policy
+        if after != before and key != "names.policy":
+            self.notify(f"{before} does not fit, took {after}")
+
+    def _edit(self, row: FormRow) -> None:
+        suggester: Suggester | None = PathSuggester() if row.is_path else None
+        if row.suggestions:
+            suggester = suggest_names(row.suggestions)
+        self._editor().open(
+            row.key,
+            "" if row.suggestions else row.text,
+            placeholder=f"{row.label}, now {row.shown}",
+            suggester=suggester,
+            password=row.shown != row.text,
+        )
+
+    def _editor(self) -> Editor:
+        return self.query_one(Editor)
+
+    def _take_command(self, text: str) -> None:
+        try:
+            draft = command_line.read(text, self.draft)
+        except PastedError as error:
+            self.notify(str(error), severity="error")
+            return
+        self.change(draft)
+        self.notify("took the pasted flags")
+
+    def _take_checkpoint(self, step_dir: Path | None) -> None:
+        if step_dir is not None:
+            self.change(self.draft.with_text(checkpoints.WARM_FIELD, str(step_dir)))
+            self.table.open_at(checkpoints.WARM_FIELD)
