@@ -1,0 +1,122 @@
+"""What Prefect is told of each attempt: a flow run ``serve`` below the supervisor's ``train``.
+
+All of it is best effort with a limit: the run's folder holds the truth, and training goes on when
+Prefect's API is away.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Mapping
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
+
+from prefect import Task, flow, get_client
+from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.states import Cancelled, Completed, Crashed, Failed, Pending
+
+from plugrl.cli.supervision import Ending, Outcome
+
+logger = logging.getLogger(__name__)
+
+CALL_TIMEOUT_S = 5.0
+"""How long one call of Prefect's API may take."""
+POLL_S = 2.0
+"""How often the supervisor asks whether somebody cancelled its flow run."""
+CANCELLED = {StateType.CANCELLING, StateType.CANCELLED}
+
+T = TypeVar("T")
+
+
+class AttemptRuns:
+    """The flow runs of a supervisor's attempts."""
+
+    def __init__(self, flow_run_id: UUID) -> None:
+        """Keep them below the flow run ``flow_run_id``."""
+        self._parent = flow_run_id
+        self._open: dict[int, UUID] = {}
+
+    async def open(self, attempt: int, number: int, parameters: Mapping[str, Any]) -> UUID | None:
+        """Make the flow run that a server is to be; None where Prefect can't.
+
+        Args:
+            attempt: the supervisor's count.
+            number: the count in the run's folder, which people are shown.
+            parameters: of the flow ``serve``.
+        """
+        made = await tried("open the record of an attempt", self._create(number, parameters))
+        if made is not None:
+            self._open[attempt] = made
+        return made
+
+    async def close(self, ending: Ending) -> None:
+        """Give the attempt's flow run a final state, where the server did not get to."""
+        flow_run_id = self._open.pop(ending.attempt, None)
+        if flow_run_id is not None:
+            await tried("close the record of an attempt", _finish(flow_run_id, ending))
+
+    async def cancelled(self) -> None:
+        """Return once somebody has cancelled the supervisor's flow run."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            flow_run = await tried("see whether the run was cancelled", read(self._parent))
+            if flow_run is not None and flow_run.state_type in CANCELLED:
+                return
+
+    async def _create(self, number: int, parameters: Mapping[str, Any]) -> UUID:
+        name = f"attempt-{number}"
+        async with get_client() as client:
+            task_run = await client.create_task_run(
+                Task(lambda: None, name="serve"),
+                self._parent,
+                dynamic_key=f"{name}-{uuid4().hex[:8]}",
+                name=name,
+                state=Pending(),
+            )
+            flow_run = await client.create_flow_run(
+                flow(name="serve")(_recipe_of_another_process),
+                parameters=dict(parameters),
+                parent_task_run_id=task_run.id,
+                name=name,
+                tags=["serve", name],
+                state=Pending(),
+            )
+        return flow_run.id
+
+
+async def read(flow_run_id: UUID) -> FlowRun:
+    """A flow run as Prefect has it."""
+    async with get_client() as client:
+        return await client.read_flow_run(flow_run_id)
+
+
+async def tried(what: str, call: Awaitable[T], timeout_s: float = CALL_TIMEOUT_S) -> T | None:
+    """The result of a call of Prefect's API; None, and a line in the log, if it fails."""
+    try:
+        return await asyncio.wait_for(call, timeout_s)
+    except Exception as error:  # noqa: BLE001 -- Prefect raises what its HTTP client does
+        logger.debug("Prefect could not %s: %s: %s", what, type(error).__name__, error)
+        return None
+
+
+def final_state(ending: Ending) -> State[Any]:
+    """The state of Prefect's that says the same as ``ending``."""
+    match ending.outcome:
+        case Outcome.DONE:
+            return Completed(message="all steps are trained")
+        case Outcome.STOPPED:
+            return Cancelled(message=f"{ending.reason or 'stopped on request'}; it can be resumed")
+        case Outcome.REFUSED:
+            return Failed(message=ending.reason)
+        case Outcome.FAILED:
+            return Crashed(message=ending.reason)
+
+
+async def _finish(flow_run_id: UUID, ending: Ending) -> None:
+    async with get_client() as client:
+        flow_run = await client.read_flow_run(flow_run_id)
+        if flow_run.state is None or not flow_run.state.is_final():
+            await client.set_flow_run_state(flow_run_id, final_state(ending), force=True)
+
+
+def _recipe_of_another_process(attempt: int, run_dir: str) -> None:
+    """Stands for ``flows.serve``, which would bring torch along."""

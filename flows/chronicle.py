@@ -1,0 +1,100 @@
+"""The supervisor's half of a run's folder: attempts, crashes, and how it all ended.
+
+While a server lives, the server writes ``status.json``; between two of them and at the end it is
+the supervisor's. Trouble with the disk never ends a run: it is logged, once.
+"""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from plugrl.cli.supervision import Ending, Outcome
+from plugrl.errors import RunRecordError
+from plugrl.runs import records
+from plugrl.runs.records import Event, RunState
+
+logger = logging.getLogger(__name__)
+
+STATES = {
+    Outcome.DONE: RunState.DONE,
+    Outcome.STOPPED: RunState.STOPPED,
+    Outcome.REFUSED: RunState.FAILED,
+    Outcome.FAILED: RunState.FAILED,
+}
+
+
+class Chronicle:
+    """Writes what a supervisor knows of a run."""
+
+    def __init__(self, run_dir: Path) -> None:
+        """Write to ``run_dir``, once a server has made it."""
+        self._run_dir = run_dir
+        self._before = self._attempts_before()
+        self._listened = False
+        self._complained = False
+
+    def number(self, attempt: int) -> int:
+        """The number in this folder of this supervisor's ``attempt``."""
+        return self._before + attempt
+
+    def begins(self, attempt: int) -> None:
+        """A server is about to be started."""
+        if self._listened:
+            self._update(
+                state=RunState.STARTING, attempt=self.number(attempt), reason=None, phase="starting"
+            )
+
+    def listening(self) -> None:
+        """A server listens: the folder is there, and ours."""
+        self._listened = True
+
+    def ended(self, ending: Ending, *, pause_s: float | None) -> None:
+        """An attempt has ended; another follows after ``pause_s``, if that is not None."""
+        if not self._listened:
+            return
+        if ending.outcome is Outcome.FAILED:
+            self._append(
+                "crashed", ending, why=ending.reason, exit_code=ending.exit_code, pause_s=pause_s
+            )
+        gone = {"server_pid": None, "server_pid_started": None, "url": None}
+        if pause_s is not None:
+            self._update(state=RunState.WAITING, phase="", reason=ending.reason, **gone)
+            return
+        self._append_unless_there(STATES[ending.outcome].value.lower(), ending)
+        self._update(
+            state=STATES[ending.outcome],
+            reason=ending.reason,
+            exit_code=ending.exit_code,
+            **gone,
+        )
+
+    def _attempts_before(self) -> int:
+        return records.next_attempt(self._run_dir) - 1
+
+    def _append_unless_there(self, name: str, ending: Ending) -> None:
+        number = self.number(ending.attempt)
+        written = records.read_events(self._run_dir)[-3:]
+        if not any(event.event == name and event.attempt == number for event in written):
+            self._append(name, ending, reason=ending.reason)
+
+    def _append(self, name: str, ending: Ending, **details: Any) -> None:
+        def write() -> None:
+            step = records.read_status(self._run_dir).step
+            event = Event(
+                event=name, attempt=self.number(ending.attempt), step=step, details=details
+            )
+            records.append_event(self._run_dir, event)
+
+        self._try(write)
+
+    def _update(self, **changes: Any) -> None:
+        self._try(lambda: records.update_status(self._run_dir, **changes))
+
+    def _try(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except (OSError, RunRecordError) as error:
+            if not self._complained:
+                logger.error("THE RUN'S RECORD IS NOT WRITTEN: %s", error)
+            self._complained = True

@@ -1,0 +1,30 @@
+"""The end of a process that has used Prefect."""
+
+import logging
+import os
+import sys
+import threading
+from typing import NoReturn
+
+DRAIN_TIMEOUT_S = 5.0
+"""How long Prefect may take to send the log lines and events that it still holds."""
+
+
+def leave(code: int) -> NoReturn:
+    """Exit with ``code``: Prefect's threads, whose API may be away, would wait for minutes."""
+    if "prefect" in sys.modules:
+        thread = threading.Thread(target=_drain, daemon=True)
+        thread.start()
+        thread.join(DRAIN_TIMEOUT_S)
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _drain() -> None:
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    APILogWorker.drain_all(timeout=DRAIN_TIMEOUT_S, at_exit=False)
+    EventsWorker.drain_all(timeout=DRAIN_TIMEOUT_S, at_exit=False)

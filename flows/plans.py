@@ -1,0 +1,46 @@
+"""The plan of a supervised run: a launch with restarts."""
+
+from functools import cache
+from typing import Annotated
+
+import tyro
+
+from plugrl.cli.launch import read_plan
+from plugrl.cli.launch_plan import LaunchPlan
+from plugrl.cli.parsing import Flags
+from plugrl.cli.restarts import RestartConfig
+
+PROG = "plugrl-flow train"
+PREFECT_FLAG = Annotated[
+    bool, tyro.conf.arg(help="Record the run in Prefect; without, nothing but its history is lost.")
+]
+DETACH_FLAG = Annotated[
+    bool, tyro.conf.arg(help="Go on in the background, whatever becomes of this terminal.")
+]
+
+
+@cache
+def train_plan(argv: tuple[str, ...]) -> LaunchPlan:
+    """The plan of a command line without ``--help``; made once, as the command and its flow ask.
+
+    Raises:
+        UsageError: the arguments can't work.
+    """
+    plan = read_plan(argv, PROG, add_flags)
+    assert plan is not None, "help is asked for before"
+    return plan
+
+
+def restarts(plan: LaunchPlan) -> RestartConfig:
+    """The restarts that the plan's flags ask for."""
+    config: RestartConfig = plan.arguments.restarts
+    return config
+
+
+def add_flags(flags: Flags) -> Flags:
+    """The flags of ``plugrl-flow train`` beside those of ``plugrl launch``."""
+    return (
+        flags.add_config("restarts", RestartConfig(), prefix="")
+        .add("prefect", PREFECT_FLAG, default=True)
+        .add("detach", DETACH_FLAG, default=False)
+    )

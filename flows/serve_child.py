@@ -1,0 +1,74 @@
+"""The server process of a supervised run; ``plugrl.cli.child`` says how it is called.
+
+Where it is told of a flow run, it is the flow ``serve``; with no Prefect at hand it trains all the
+same. Its exit code says how it ended, whatever Prefect makes of that.
+"""
+
+import asyncio
+import os
+import signal
+from typing import Any
+from uuid import UUID
+
+from flows.leaving import leave
+from flows.supervised import SERVE_RUN_VARIABLE
+from plugrl.cli import child
+from plugrl.cli.child import Link
+from plugrl.cli.run_server import Order
+from plugrl.server.loop import StopReason
+
+
+def main() -> None:
+    """Serve, and leave."""
+    leave(child.main(serve))
+
+
+def serve(order: Order, link: Link) -> StopReason:
+    """Serve as the flow run that the environment names, or as none."""
+    flow_run_id = os.environ.pop(SERVE_RUN_VARIABLE, "")
+    outcome = asyncio.run(_as_flow_run(UUID(flow_run_id), order, link)) if flow_run_id else None
+    if outcome is None:
+        return _plainly(order, link)
+    if isinstance(outcome, StopReason):
+        return outcome
+    if not isinstance(outcome, Exception):
+        # Prefect makes an exception of SIGTERM until the server listens to it.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+    raise outcome
+
+
+async def _as_flow_run(
+    flow_run_id: UUID, order: Order, link: Link
+) -> StopReason | BaseException | None:
+    from prefect import Flow
+    from prefect.flow_engine import run_flow_async
+
+    from flows import serve
+    from flows.attempts import read, tried
+    from flows.beside import outcome_of
+
+    flow_run = await tried("read the record of an attempt", read(flow_run_id))
+    if flow_run is None:
+        return None
+    serve.job.set(serve.Job(order, link))
+    flow: Flow[Any, Any] = serve.serve
+    outcome: StopReason | BaseException | None = await outcome_of(
+        run_flow_async(flow, flow_run=flow_run, parameters=flow_run.parameters)
+    )
+    return outcome
+
+
+def _plainly(order: Order, link: Link) -> StopReason:
+    from flows.disk_work import patiently, saving, searching
+
+    training_run = order.build(
+        save=lambda *checkpoint: patiently(saving(order.spec, *checkpoint)),
+        resume=lambda exp_dir: patiently(searching(exp_dir, order.spec)),
+    )
+    link.stop = training_run.server.request_stop
+    return asyncio.run(order.serve(training_run, link.listening))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Tasks of the flows: finding the checkpoint to go on from, and writing new ones.
+
+Both retry what a disk can get over (a vanished mount, a full disk), and fail at once on anything
+else. They return nothing: Prefect keeps what tasks return in memory.
+"""
+
+import asyncio
+from typing import Any
+
+from prefect import get_run_logger, task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.context import TaskRunContext
+from prefect.tasks import exponential_backoff
+
+from flows.disk_work import FIRST_PAUSE_S, RETRIES, DiskWork
+
+
+async def is_disk_trouble(task: Any, task_run: TaskRun, state: State[Any]) -> bool:
+    """Whether another try may succeed."""
+    try:
+        await state.aresult()
+    except OSError:
+        return True
+    except Exception:  # noqa: BLE001 -- whatever it was, it is somebody's mistake, and stays one
+        return False
+    return False
+
+
+BACKOFF = exponential_backoff(FIRST_PAUSE_S)
+
+
+@task(
+    name="save checkpoint",
+    task_run_name="save-{step}",
+    retries=RETRIES,
+    retry_delay_seconds=BACKOFF,
+    retry_jitter_factor=0.3,
+    retry_condition_fn=is_disk_trouble,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+async def save_checkpoint(step: int, save: DiskWork[Any]) -> None:
+    """Write the checkpoint of ``step``."""
+    await asyncio.to_thread(save.attempt, _run_count())
+    get_run_logger().info("%s", save)
+
+
+@task(
+    name="resume checkpoint",
+    retries=RETRIES,
+    retry_delay_seconds=BACKOFF,
+    retry_jitter_factor=0.3,
+    retry_condition_fn=is_disk_trouble,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+def resume_checkpoint(folder: str, search: DiskWork[Any]) -> None:
+    """Find the newest valid checkpoint in ``folder``."""
+    search.attempt(_run_count())
+    get_run_logger().info("%s", search)
+
+
+def _run_count() -> int:
+    context = TaskRunContext.get()
+    assert context is not None
+    return context.task_run.run_count
