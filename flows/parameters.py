@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from typing import TypeAlias, TypedDict
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from plugrl.cli.parsing import take_names
+from plugrl.cli.parsing import require_names, take_names
 from plugrl.cli.run_server import NAMES
 from plugrl.registry import POLICIES
 from plugrl.runs.provenance import SECRET
@@ -17,8 +18,9 @@ SWITCHES = ("--detach", "--no-detach", "--prefect", "--no-prefect")
 """Flags that say how the command runs, and nothing of the run."""
 
 
-class TrainParameters(TypedDict, total=False):
-    """The parameters of the flow ``train``."""
+@dataclass(frozen=True, kw_only=True)
+class TrainParameters:
+    """The parameters of the flow ``train``, which explains them."""
 
     policy: str
     policy_variant: str
@@ -30,37 +32,40 @@ class TrainParameters(TypedDict, total=False):
     imports: list[str]
     options: dict[str, Value]
 
+    @classmethod
+    def of(cls, argv: Sequence[str]) -> "TrainParameters":
+        """The parameters that mean the same as a command line; a key is left out.
 
-def to_parameters(argv: Sequence[str]) -> TrainParameters:
-    """The parameters that mean the same as a command line; a key is left out."""
-    names, flags = take_names(argv, NAMES, POLICIES)
-    given = dict(
-        zip(("policy", "policy_variant", "algorithm", "algorithm_variant"), names, strict=False)
-    )
-    options, imports = _options([flag for flag in flags if flag not in SWITCHES])
-    options.pop(SECRET.lstrip("-"), None)
-    env, exp_name = options.pop("env", None), options.pop("exp-name", None)
-    return TrainParameters(
-        **given,  # type: ignore[typeddict-item]
-        env=None if env is None else str(env),
-        exp_name=fresh_name() if exp_name is None else str(exp_name),
-        resume=options.pop("resume", False) is True,
-        imports=imports,
-        options=options,
-    )
+        Raises:
+            UsageError: names are missing.
+        """
+        names, flags = take_names(argv, NAMES, POLICIES)
+        require_names(names, NAMES, "see 'plugrl-flow train --help' for what there is")
+        policy, policy_variant, algorithm, algorithm_variant = names
+        options, imports = _options([flag for flag in flags if flag not in SWITCHES])
+        options.pop(SECRET.lstrip("-"), None)
+        env = options.pop("env", None)
+        return cls(
+            policy=policy,
+            policy_variant=policy_variant,
+            algorithm=algorithm,
+            algorithm_variant=algorithm_variant,
+            env=None if env is None else str(env),
+            exp_name=str(options.pop("exp-name", None) or fresh_name()),
+            resume=options.pop("resume", False) is True,
+            imports=imports,
+            options=options,
+        )
 
-
-def to_argv(parameters: TrainParameters) -> list[str]:
-    """The command line that the parameters mean."""
-    names = ("policy", "policy_variant", "algorithm", "algorithm_variant")
-    argv = [str(parameters[name]) for name in names if name in parameters]  # type: ignore[literal-required]
-    for name in ("env", "exp_name"):
-        if value := parameters.get(name):
-            argv += [f"--{name.replace('_', '-')}", str(value)]
-    for name, option in parameters.get("options", {}).items():
-        argv += _flag(name, option)
-    argv += [f"--import={module}" for module in parameters.get("imports", [])]
-    return [*argv, *(["--resume"] if parameters.get("resume") else [])]
+    def argv(self) -> list[str]:
+        """The command line that the parameters mean."""
+        argv = [self.policy, self.policy_variant, self.algorithm, self.algorithm_variant]
+        for name, value in (("env", self.env), ("exp-name", self.exp_name)):
+            argv += [] if value is None else [f"--{name}", value]
+        for name, option in self.options.items():
+            argv += _flag(name, option)
+        argv += [f"--import={module}" for module in self.imports]
+        return [*argv, *(["--resume"] if self.resume else [])]
 
 
 def _options(flags: Sequence[str]) -> tuple[dict[str, Value], list[str]]:

@@ -18,7 +18,7 @@ from prefect.utilities.urls import url_for
 from flows import artifacts
 from flows.attempts import AttemptRuns, final_state, tried
 from flows.beside import tell, telling_of_errors
-from flows.parameters import TrainParameters, Value, to_argv
+from flows.parameters import TrainParameters, Value
 from flows.plans import restarts, train_plan
 from flows.supervised import SupervisedRun
 from plugrl.cli.launch_plan import LaunchPlan
@@ -64,7 +64,7 @@ async def train(
     )
     run_id = UUID(flow_run.id)
     with telling_of_errors():
-        plan = prepare(to_argv(parameters))
+        plan = prepare(parameters.argv())
         await tried("name the run", label(run_id, plan))
         url = url_for("flow-run", run_id)
         run = SupervisedRun(plan, runs=AttemptRuns(run_id), flow_run_id=run_id, flow_run_url=url)

@@ -4,8 +4,9 @@ import asyncio
 import logging
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 
-from flows.parameters import TrainParameters, to_argv, to_parameters
+from flows.parameters import TrainParameters
 from flows.plans import add_flags, restarts, train_plan
 from flows.supervised import SupervisedRun
 from plugrl.cli.launch import read_plan
@@ -30,12 +31,13 @@ def run(argv: Sequence[str], prog: str) -> int:
     if keys := peek(argv, SECRET):
         # Children inherit it; parameters, which are sent and shown, leave it out.
         os.environ[API_KEY_VARIABLE] = keys[-1]
-    parameters = to_parameters(argv)
-    plan = train_plan(tuple(to_argv(parameters)))
+    parameters = TrainParameters.of(argv)
+    plan = train_plan(tuple(parameters.argv()))
     if "--detach" in argv:
         from flows.detaching import detach
 
-        return detach(plan, with_prefect="--no-prefect" not in argv)
+        switches = ["--no-prefect"] if "--no-prefect" in argv else []
+        return detach([*parameters.argv(), *switches], plan)
     ending = None if "--no-prefect" in argv else _with_prefect(parameters)
     if ending is None:
         ending = asyncio.run(SupervisedRun(plan).run(restarts(plan)))
@@ -54,7 +56,7 @@ def _with_prefect(parameters: TrainParameters) -> Ending | None:
     from flows.beside import outcome_of
     from flows.train import train
 
-    flow_call = run_flow_async(train, parameters=dict(parameters), return_type="state")
+    flow_call = run_flow_async(train, parameters=asdict(parameters), return_type="state")
     outcome = asyncio.run(outcome_of(flow_call))
     if isinstance(outcome, TerminationSignal):
         raise UsageError("stopped before anything was begun") from outcome
