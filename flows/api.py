@@ -1,0 +1,202 @@
+"""The Prefect API: found, or started on this machine, and left running; imports no Prefect.
+
+One local API serves all runs of a user. It has a session of its own, so that no Ctrl-C reaches it,
+and always the same port, so that runs find it again after it was started anew.
+"""
+
+import contextlib
+import fcntl
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import psutil
+
+from flows import settings
+from plugrl.errors import PlugRLError, UsageError
+from plugrl.runs import prefect_api
+from plugrl.runs.files import write_json
+from plugrl.runs.liveness import process_is, started_at
+from plugrl.runs.prefect_api import LocalServer
+
+START_TIMEOUT_S = 60.0
+"""How long the local API may take until it answers; the first time it makes its database."""
+STOP_TIMEOUT_S = 10.0
+"""How long it may take to end after SIGTERM, before SIGKILL."""
+POLL_S = 0.1
+LOG_FILE = "server.log"
+SHOWN_LOG_LINES = 3
+
+Say: TypeAlias = Callable[[str], None]
+"""Tells a person what happens."""
+
+
+class ApiUnavailableError(PlugRLError):
+    """There is no Prefect API, and none can be started."""
+
+
+def say_on_stderr(text: str) -> None:
+    """What ``Say`` does where nothing else is wanted."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def ensure_api(say: Say = say_on_stderr) -> str | None:
+    """Find the API or start it, and have this process and its children use it.
+
+    Returns:
+        Its URL; None where there is none, which ``say`` has then been told the reason of.
+    """
+    try:
+        return require_api(say)
+    except (PlugRLError, OSError) as error:
+        say(f"no Prefect API: {error}; the run goes on without a history there")
+        return None
+
+
+def require_api(say: Say = say_on_stderr) -> str:
+    """Find the API or start it; see ``ensure_api``.
+
+    Raises:
+        ApiUnavailableError: there is none, and it can't be started.
+        UsageError: its port can't be used.
+    """
+    settings.apply()
+    given = os.environ.get(prefect_api.API_VARIABLE)
+    if given:
+        if not prefect_api.is_healthy(given.rstrip("/")):
+            raise ApiUnavailableError(
+                f"expected a Prefect API at {given} ({prefect_api.API_VARIABLE}), got no answer"
+            )
+        return given.rstrip("/")
+    url = start(say)
+    settings.use_local(url)
+    return url
+
+
+def start(say: Say = say_on_stderr) -> str:
+    """Start the local API unless it is up; returns its URL once it answers.
+
+    Raises:
+        ApiUnavailableError: it did not come up, or Prefect is not installed.
+        UsageError: its port is held by another program.
+    """
+    if url := _answering():
+        return url
+    if importlib.util.find_spec("prefect") is None:
+        raise ApiUnavailableError("prefect is not installed: pip install 'plugrl[flows]'")
+    with _lock():
+        # Somebody else may have started it while we waited for the lock.
+        if url := _answering():
+            return url
+        return _start(say)
+
+
+def stop() -> bool:
+    """End the local API; returns whether there was one."""
+    with _lock():
+        server = prefect_api.local_server()
+        if server is None:
+            return False
+        process = psutil.Process(server.pid)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.terminate()
+            try:
+                process.wait(STOP_TIMEOUT_S)
+            except psutil.TimeoutExpired:
+                os.killpg(server.pid, signal.SIGKILL)
+                process.wait(STOP_TIMEOUT_S)
+        (prefect_api.folder() / prefect_api.SERVER_FILE).unlink(missing_ok=True)
+        return True
+
+
+def _answering() -> str | None:
+    server = prefect_api.local_server()
+    return server.url if server is not None and prefect_api.is_healthy(server.url) else None
+
+
+def _start(say: Say) -> str:
+    server = prefect_api.local_server()
+    began = time.monotonic()
+    if server is None:
+        port = prefect_api.port()
+        _require_free(port)
+        say(f"starting the local Prefect API on port {port}, which takes some seconds ...")
+        server = _spawn(port)
+    while not prefect_api.is_healthy(server.url, timeout_s=1.0):
+        if not process_is(server.pid, server.pid_started):
+            raise ApiUnavailableError(f"the local Prefect API ended at once: {_last_words()}")
+        if time.monotonic() - began > START_TIMEOUT_S:
+            raise ApiUnavailableError(
+                f"expected the local Prefect API to answer within {START_TIMEOUT_S:g} s, it did "
+                f"not; see {prefect_api.folder() / LOG_FILE}"
+            )
+        time.sleep(POLL_S)
+    say(f"the local Prefect API is up at {server.url} after {time.monotonic() - began:.1f} s")
+    return server.url
+
+
+def _spawn(port: int) -> LocalServer:
+    folder = prefect_api.folder()
+    with (folder / LOG_FILE).open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603 -- our own command
+            [
+                *(sys.executable, "-m", "prefect", "server", "start"),
+                *("--host", "127.0.0.1", "--port", str(port)),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+            env=settings.server_environment(port),
+            start_new_session=True,
+        )
+    server = LocalServer(
+        url=f"http://127.0.0.1:{port}/api",
+        pid=process.pid,
+        pid_started=started_at(process.pid) or time.time(),
+    )
+    # Before it answers: whoever starts it must not be the only one who knows of it.
+    write_json(folder / prefect_api.SERVER_FILE, _plain(server))
+    # It outlives this process; nobody waits for it.
+    process.returncode = 0
+    return server
+
+
+def _plain(server: LocalServer) -> dict[str, object]:
+    return {name: getattr(server, name) for name in server.__dataclass_fields__}
+
+
+def _require_free(port: int) -> None:
+    with socket.socket() as probe:
+        # The port of a server that has just ended is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(
+                f"port {port} is held by another program; "
+                f"choose another for the local Prefect API with {prefect_api.PORT_VARIABLE}"
+            ) from error
+
+
+def _last_words() -> str:
+    path = prefect_api.folder() / LOG_FILE
+    lines = path.read_text("utf-8", "replace").split("\n") if path.exists() else []
+    words = [line.strip() for line in lines if line.strip()][-SHOWN_LOG_LINES:]
+    return f"{' / '.join(words) or 'without a word'} (all of it in {path})"
+
+
+@contextlib.contextmanager
+def _lock() -> Iterator[None]:
+    """Only one process of this user starts or stops the local API at a time."""
+    prefect_api.folder().mkdir(parents=True, exist_ok=True)
+    with (prefect_api.folder() / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,98 @@
+"""Where the Prefect API is that remembers runs: somebody's own, or the local one of this user.
+
+Knows files and HTTP, and nothing of Prefect: ``flows.api`` starts what is found here.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from plugrl.errors import RunRecordError, UsageError
+from plugrl.runs.fields import from_fields
+from plugrl.runs.files import read_json
+from plugrl.runs.home import home
+from plugrl.runs.liveness import process_is
+
+API_VARIABLE = "PREFECT_API_URL"
+"""Prefect's own variable: an API that somebody runs already."""
+PORT_VARIABLE = "PLUGRL_PREFECT_PORT"
+"""Environment variable that moves the local API to another port."""
+DEFAULT_PORT = 14_200
+"""Neither Prefect's own, which others may use, nor near those of training servers."""
+HEALTH_TIMEOUT_S = 2.0
+SERVER_FILE = "server.json"
+VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LocalServer:
+    """The local API's process, as its starter wrote it down."""
+
+    url: str
+    pid: int
+    pid_started: float
+    version: int = VERSION
+
+
+def folder() -> Path:
+    """Where the local API keeps its database, its log and its process."""
+    return home() / "prefect"
+
+
+def port() -> int:
+    """The local API's port.
+
+    Raises:
+        UsageError: the variable holds no port.
+    """
+    text = os.environ.get(PORT_VARIABLE, str(DEFAULT_PORT))
+    if not text.isdecimal() or not 0 < int(text) < 2**16:
+        raise UsageError(f"expected a port, 1 to 65535, got {text!r}, in {PORT_VARIABLE}")
+    return int(text)
+
+
+def local_server() -> LocalServer | None:
+    """The local API's process, if it is there; it may not answer yet."""
+    path = folder() / SERVER_FILE
+    try:
+        server = from_fields(LocalServer, read_json(path), path)
+    except (FileNotFoundError, RunRecordError):
+        return None
+    return server if process_is(server.pid, server.pid_started) else None
+
+
+def known_url() -> str | None:
+    """The URL of the API in use, whether it answers or not; None where there is none."""
+    given = os.environ.get(API_VARIABLE)
+    if given:
+        return given.rstrip("/")
+    server = local_server()
+    return None if server is None else server.url
+
+
+def is_healthy(url: str, timeout_s: float = HEALTH_TIMEOUT_S) -> bool:
+    """Whether a Prefect API answers at ``url``."""
+    import httpx
+
+    try:
+        # No proxy stands between this machine and itself.
+        answer = httpx.get(f"{url}/health", timeout=timeout_s, trust_env=not is_loopback(url))
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError):
+        return False
+    return answer.status_code == httpx.codes.OK and answer.text.strip() == "true"
+
+
+def is_loopback(url: str) -> bool:
+    """Whether ``url`` is of this machine."""
+    return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
+
+
+def ui_url(api_url: str) -> str:
+    """The pages that a Prefect server shows of itself."""
+    return api_url.rstrip("/").removesuffix("/api")
+
+
+def flow_run_page(api_url: str, flow_run_id: str) -> str:
+    """The page of one flow run."""
+    return f"{ui_url(api_url)}/runs/flow-run/{flow_run_id}"
