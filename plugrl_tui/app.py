@@ -1,12 +1,42 @@
 """The app: opens screens, keeps the theme and the keys, and leaves without ending any run."""
 
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
-from textual.app import App
+from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.filter import LineFilter
+from textual.screen import Screen
 
-from plugrl_tui.actions import bindings
-from plugrl_tui.screens.base import make_screen
+from plugrl.errors import PlugRLError
+from plugrl_tui import themes
+from plugrl_tui.actions import GROUPS, bindings, every_action
+from plugrl_tui.core import config
+from plugrl_tui.core.config import AppConfig
+from plugrl_tui.core.going_on import going_on
+from plugrl_tui.modals.attach import AttachBox, Attachment
+from plugrl_tui.modals.error import ErrorBox
+from plugrl_tui.modals.help import HelpBox
+from plugrl_tui.screens.base import RoomScreen, make_screen
+from plugrl_tui.widgets.pane import Pane
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Start:
+    """How the app begins."""
+
+    screen: str = "runs"
+    """The screen to show first; RUNS is below it."""
+    options: dict[str, Any] | None = None
+    """The arguments of that screen."""
+    ascii_only: bool = False
+    theme: str | None = None
+    """A theme in place of the person's own."""
 
 
 class PlugRLApp(App[None]):
@@ -15,28 +45,118 @@ class PlugRLApp(App[None]):
     TITLE = "plugrl"
     CSS_PATH = "app.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
-    ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, *, first: str = "runs", **options: Any) -> None:
-        """Show the screen called ``first``, made with ``options``, above RUNS."""
+    def __init__(self, start: Start | None = None) -> None:
+        """Begin as ``start`` says."""
         super().__init__()
-        self._first = first
-        self._options = options
+        self._start = start or Start()
+        self._ascii = themes.AsciiFilter() if self._start.ascii_only else None
+        self._config = AppConfig()
+        self.animation_level = "none"
+        themes.register(self)
 
     def on_mount(self) -> None:
-        """Open the first screens."""
+        """Take the person's settings and open the first screens."""
+        wrong: PlugRLError | None = None
+        try:
+            self._config = config.load((a.id for a in every_action()), self.available_themes)
+        except PlugRLError as error:
+            wrong = error
+        self.theme = self._start.theme or self._config.theme
+        self.set_keymap(dict(self._config.keys))
         self.open("runs")
-        if self._first != "runs":
-            self.open(self._first, **self._options)
+        if self._start.screen != "runs":
+            self.open(self._start.screen, **(self._start.options or {}))
+        if wrong is not None:
+            self.push_screen(ErrorBox(wrong))
 
     def open(self, name: str, **options: Any) -> None:
-        """Show another screen above this one; ``escape`` comes back."""
-        self.push_screen(make_screen(name, **options))
+        """Show another screen above this one; ``escape`` comes back.
+
+        What can't be opened, such as a run that is not there, is told in a box.
+        """
+        try:
+            screen = make_screen(name, **options)
+        except (PlugRLError, OSError) as error:
+            self.push_screen(ErrorBox(error))
+        else:
+            self.push_screen(screen)
 
     def open_monitor(self, target: str, *, api_key: str | None = None) -> None:
         """Watch a run: its name, its folder, or its server's URL."""
         self.open("monitor", target=target, api_key=api_key)
 
+    def ask_attach(self) -> None:
+        """Ask for a server, and watch it."""
+
+        def attach(attachment: Attachment | None) -> None:
+            if attachment is not None:
+                self.open_monitor(attachment.url, api_key=attachment.api_key)
+
+        self.push_screen(AttachBox(), attach)
+
+    def get_line_filters(self) -> list[LineFilter]:
+        """Textual's filters, and ours for ``--ascii`` after them."""
+        filters = list(super().get_line_filters())
+        return [*filters, self._ascii] if self._ascii is not None else filters
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """What the palette offers: the actions of the screen, of its panes, and of the app."""
+        for group in self._groups_of(screen):
+            for action in GROUPS[group]:
+                target = self._target(screen, group)
+                if action.in_palette and target is not None:
+                    run = partial(self._run, action.method, target)
+                    yield SystemCommand(f"{action.label}: {group}", action.help, run)
+
+    def action_help_page(self) -> None:
+        """Show the keys of this screen."""
+        if not isinstance(self.screen, HelpBox):
+            self.push_screen(HelpBox(self._groups_of(self.screen), dict(self._config.keys)))
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C ends nothing: it says how to leave."""
+        self.notify("q leaves the app; runs go on", title="ctrl+c ends nothing here")
+
+    def action_next_theme(self) -> None:
+        """Change the colours, and keep that."""
+        self.theme = themes.next_theme(self.theme)
+        self._config = replace(self._config, theme=self.theme)
+        try:
+            config.save(self._config)
+        except OSError as error:
+            self.notify(f"{self.theme}, but it can't be kept: {error}", severity="warning")
+        else:
+            self.notify(self.theme, title="theme")
+
     def action_leave(self) -> None:
-        """End the app."""
-        self.exit()
+        """End the app; say which runs go on."""
+        self.exit(message=going_on())
+
+    def _groups_of(self, screen: Screen[Any]) -> list[str]:
+        if not isinstance(screen, RoomScreen):
+            return ["app"]
+        return [screen.ACTION_GROUP, *screen.PANE_GROUPS, "app"]
+
+    def _target(self, screen: Screen[Any], group: str) -> Any:
+        if group == "app":
+            return self
+        if isinstance(screen, RoomScreen) and group == screen.ACTION_GROUP:
+            return screen
+        return next((pane for pane in screen.query(Pane) if group == pane.GROUP), None)
+
+    def _run(self, method: str, target: Any) -> None:
+        perform: Callable[[], Any] = getattr(target, f"action_{method}")
+        self.call_later(perform)
+
+    def _handle_exception(self, error: Exception) -> None:
+        # Textual would print a traceback over the person's terminal. Tests want exactly that.
+        if self.is_headless:
+            super()._handle_exception(error)
+            return
+        logger.critical("the app failed", exc_info=error)
+        self.exit(
+            return_code=1,
+            message=f"plugrl-tui failed: {type(error).__name__}: {error}; its log has the details. "
+            f"{going_on()}",
+        )

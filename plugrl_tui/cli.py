@@ -2,10 +2,21 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from plugrl.errors import PlugRLError, UsageError
+
+if TYPE_CHECKING:
+    from plugrl_tui.core.feed import Access
 
 PROG = "plugrl-tui"
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+_PORT = 8780
+_KEY_FILE_BITS_OF_OTHERS = 0o077
+_DESCRIPTION = "Choose, launch and watch training runs. Without a command: all runs, as a screen."
+_TARGET = "a run's name, its folder, or its server's address such as ws://gpu-box:8000"
 
 
 def main() -> NoReturn:
@@ -14,21 +25,165 @@ def main() -> NoReturn:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Do what the arguments say; returns the exit code."""
+    """Do what the arguments say; what can't be done becomes a sentence and an exit code."""
     arguments = _parser().parse_args(argv)
-    from plugrl_tui.app import PlugRLApp
+    command: Callable[[Any], int] = _COMMANDS[arguments.command]
+    try:
+        return command(arguments)
+    except UsageError as error:
+        return _complain(error, EXIT_USAGE)
+    except (PlugRLError, OSError) as error:
+        return _complain(error, EXIT_FAILED)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
 
-    if arguments.command == "attach":
-        app = PlugRLApp(first="monitor", target=arguments.target)
-    else:
-        app = PlugRLApp()
+
+def _runs_screen(arguments: Any) -> int:
+    if arguments.demo:
+        return _screen(arguments, "monitor", target="demo")
+    if not sys.stdout.isatty():
+        return _list_runs(arguments)
+    return _screen(arguments, "runs")
+
+
+def _attach(arguments: Any) -> int:
+    if not sys.stdout.isatty():
+        return _watch_plain(arguments)
+    access = _access(arguments)
+    _require_target(arguments.target, access)
+    return _screen(arguments, "monitor", target=arguments.target, access=access)
+
+
+def _watch(arguments: Any) -> int:
+    return _watch_plain(arguments) if arguments.plain else _attach(arguments)
+
+
+def _watch_plain(arguments: Any) -> int:
+    import asyncio
+
+    from plugrl_tui.plain import watch
+
+    every_s = getattr(arguments, "every", 5.0)
+    return asyncio.run(watch(arguments.target, _access(arguments), every_s=every_s))
+
+
+def _list_runs(arguments: Any) -> int:
+    from plugrl_tui.plain import list_runs
+
+    return list_runs(as_json=getattr(arguments, "json", False))
+
+
+def _doctor(_arguments: Any) -> int:
+    from plugrl_tui.doctor import run as examine
+
+    return examine()
+
+
+def _serve(arguments: Any) -> int:
+    from plugrl_tui.browser import serve
+
+    return serve(arguments.port)
+
+
+def _screen(arguments: Any, screen: str, **options: Any) -> int:
+    _log_to_file()
+    from plugrl_tui.app import PlugRLApp, Start
+
+    start = Start(screen=screen, options=options, ascii_only=arguments.ascii, theme=arguments.theme)
+    app = PlugRLApp(start)
     app.run()
     return app.return_code or 0
 
 
+def _log_to_file() -> None:
+    """What goes wrong is told in the user's folder, as the terminal belongs to the screens."""
+    import logging
+
+    from plugrl.runs.home import home
+
+    path = home() / "plugrl-tui.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(
+        filename=path, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s"
+    )
+
+
+def _require_target(target: str, access: "Access") -> None:
+    """Complain before the screen opens, where a person still sees what was typed."""
+    from plugrl_tui.core.attach import attach
+
+    attach(target, access)
+
+
+def _access(arguments: Any) -> "Access":
+    from plugrl_tui.core.feed import Access
+
+    return Access(api_key=_key_in(arguments.key_file), tls_ca=arguments.tls_ca)
+
+
+def _key_in(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    if path.stat().st_mode & _KEY_FILE_BITS_OF_OTHERS:
+        raise UsageError(f"expected a key that only you can read, others can: chmod 600 {path}")
+    return path.read_text("utf-8").strip() or None
+
+
+def _complain(error: Exception, code: int) -> int:
+    sys.stderr.write(f"{PROG}: error: {error}\n")
+    return code
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROG, description="Choose, launch and watch runs.")
-    commands = parser.add_subparsers(dest="command")
-    attach = commands.add_parser("attach")
-    attach.add_argument("target")
+    looks = argparse.ArgumentParser(add_help=False)
+    group = looks.add_argument_group("looks")
+    group.add_argument(
+        "--ascii",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="only signs of seven bits, for terminals and fonts without others",
+    )
+    group.add_argument(
+        "--theme", metavar="NAME", default=argparse.SUPPRESS, help="colours; T changes them, too"
+    )
+    parser = argparse.ArgumentParser(prog=PROG, description=_DESCRIPTION, parents=[looks])
+    parser.add_argument("--demo", action="store_true", help="a made-up run, for a first look")
+    parser.set_defaults(command=None, ascii=False, theme=None)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    attach = commands.add_parser("attach", parents=[looks], help="watch one run")
+    watch = commands.add_parser("watch", parents=[looks], help="the same; --plain as lines of text")
+    watch.add_argument("--plain", action="store_true", help="lines of text, no screen")
+    watch.add_argument(
+        "--every", type=float, default=5.0, metavar="SECONDS", help="at most one line in so long"
+    )
+    for one_run in (attach, watch):
+        _add_target(one_run)
+    runs = commands.add_parser("runs", help="all runs, as text")
+    runs.add_argument("--json", action="store_true", help="as JSON")
+    commands.add_parser("doctor", help="what works here, and what to do about the rest")
+    serve = commands.add_parser("serve", help="the app in a browser on this machine")
+    serve.add_argument("--port", type=int, default=_PORT, help=f"default: {_PORT}")
     return parser
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="URL|RUN", help=_TARGET)
+    parser.add_argument(
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help="holds the server's key and is yours alone; or set PLUGRL_API_KEY",
+    )
+    parser.add_argument(
+        "--tls-ca", type=Path, metavar="FILE", help="a certificate to trust, for wss://"
+    )
+
+
+_COMMANDS: dict[str | None, Callable[[Any], int]] = {
+    None: _runs_screen,
+    "attach": _attach,
+    "watch": _watch,
+    "runs": _list_runs,
+    "doctor": _doctor,
+    "serve": _serve,
+}

@@ -5,6 +5,7 @@ import contextlib
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -164,4 +165,9 @@ def _log_line(line: str) -> LogLine:
     found = _LOG_LINE.match(line)
     if found is None:
         return LogLine(None, "", line)
-    return LogLine(None, found["level"], f"{found['stamp']} {found['text']}")
+    try:
+        # The file tells the local time, with a comma before the milliseconds.
+        time = datetime.fromisoformat(found["stamp"].replace(",", ".")).astimezone().timestamp()
+    except ValueError:
+        return LogLine(None, found["level"], f"{found['stamp']} {found['text']}")
+    return LogLine(time, found["level"], found["text"])

@@ -43,6 +43,8 @@ def percent(share: float | None) -> str:
     """A share of 1: 41%, and one digit after the point below 10 %."""
     if share is None or not math.isfinite(share):
         return MISSING
+    if 0 < share < 0.001:
+        return "<0.1%"
     return f"{share:.1%}" if 0 < abs(share) < 0.1 else f"{share:.0%}"
 
 

@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
 class RunModel:
     """All that is known of one run."""
 
-    name: str
+    name: str = ""
     """As it was asked for, until the run tells its own."""
     url: str | None = None
     """Where its server is looked for."""
@@ -217,11 +217,12 @@ class RunModel:
 
     def _begin_server(self, snapshot: Snapshot) -> None:
         """Forget what was the last server's: its workers, its rates, its log's numbering."""
+        if self._server_pid is not None:
+            self.workers.forget()
+            self.rates = Rates()
+            if not self.curves_from_files:
+                self.curves.cut_after(snapshot.run.start_step)
         self._server_pid, self._log_lines = snapshot.process.pid, 0
-        self.workers.forget()
-        self.rates = Rates()
-        if not self.curves_from_files:
-            self.curves.cut_after(snapshot.run.start_step)
 
     def _take_log(self, snapshot: Snapshot) -> None:
         total = len(snapshot.log) if snapshot.log_lines is None else snapshot.log_lines

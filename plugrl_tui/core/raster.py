@@ -7,6 +7,8 @@ from typing import NamedTuple
 from plugrl_tui.core.downsample import Extent
 from plugrl_tui.core.glyphs import BRAILLE
 
+NO_DOTS = chr(BRAILLE)
+"""An empty place: as wide as the others, also in fonts that draw braille wider than letters."""
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _ROWS_PER_LINE, _COLUMNS_PER_SIGN = len(_DOTS), len(_DOTS[0])
 
@@ -57,7 +59,7 @@ def draw(
             line, dot = divmod(num_dots - 1 - y, _ROWS_PER_LINE)
             grid[line][x // _COLUMNS_PER_SIGN] |= _DOTS[dot][x % _COLUMNS_PER_SIGN]
         before = extent
-    lines = ["".join(chr(BRAILLE + dots) if dots else " " for dots in row) for row in grid]
+    lines = ["".join(chr(BRAILLE + dots) for dots in row) for row in grid]
     return Picture(lines, range_.low, range_.high)
 
 

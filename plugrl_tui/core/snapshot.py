@@ -162,6 +162,15 @@ def parse(text: str | bytes) -> Snapshot | Reply:
         raise SnapshotError(f"expected an object from /monitor, got {type(message).__name__}")
     if "accepted" in message or "error" in message:
         return Reply(str(message.get("accepted", "")), str(message.get("error", "")))
+    return parse_message(message)
+
+
+def parse_message(message: Mapping[str, Any]) -> Snapshot:
+    """What a decoded snapshot says.
+
+    Raises:
+        SnapshotError: it is of another version, or of no form known here.
+    """
     version = message.get("version")
     if version != VERSION:
         raise SnapshotError(

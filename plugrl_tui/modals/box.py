@@ -26,7 +26,7 @@ class Box(ModalScreen[None]):
         with VerticalScroll() as frame:
             frame.border_title = self.HEADING
             yield Static(self.text(), id="text", markup=False)
-        yield Footer(compact=True)
+        yield Footer(compact=True, show_command_palette=False)
 
     def text(self) -> str:
         """What to show."""

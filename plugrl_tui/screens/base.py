@@ -20,6 +20,8 @@ class RoomScreen(Screen[None]):
 
     ACTION_GROUP: ClassVar[str]
     """Its group in ``plugrl_tui.actions``."""
+    PANE_GROUPS: ClassVar[tuple[str, ...]] = ()
+    """The groups of its panes, for the help and the palette."""
 
 
 def make_screen(name: str, **options: Any) -> RoomScreen:

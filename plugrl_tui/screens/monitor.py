@@ -37,6 +37,7 @@ class MonitorScreen(RoomScreen):
     """The panes of one run; one timer looks at the model for all of them."""
 
     ACTION_GROUP = "monitor"
+    PANE_GROUPS: ClassVar[tuple[str, ...]] = ("workers", "chart", "log")
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("monitor")]
 
     def __init__(
@@ -80,7 +81,7 @@ class MonitorScreen(RoomScreen):
             yield HostStrip(model, id="host")
             yield LogView(model, id="log")
         yield Static("", id="too-small")
-        yield Footer(compact=True)
+        yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
         """Begin to feed and to look."""

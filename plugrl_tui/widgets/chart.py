@@ -14,7 +14,7 @@ from plugrl_tui.core import format as fmt
 from plugrl_tui.core.curves import RETURN, Curve
 from plugrl_tui.core.downsample import Extent, Pyramid, smoothed
 from plugrl_tui.core.model import Part, RunModel
-from plugrl_tui.core.raster import draw
+from plugrl_tui.core.raster import NO_DOTS, draw
 from plugrl_tui.widgets.pane import Pane, Row, Span
 
 _AXIS = 8
@@ -26,6 +26,7 @@ class ChartPane(Pane):
 
     PARTS: ClassVar[frozenset[Part]] = frozenset({Part.CURVES})
     TICKS = 4
+    GROUP = "chart"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("chart")]
 
     def __init__(
@@ -165,7 +166,7 @@ class ChartPane(Pane):
         if self._cursor is None or not self.has_focus or self._cursor >= len(text):
             return [Span(text, "accent")]
         place = self._cursor
-        under = text[place] if text[place] != " " else "│"
+        under = "│" if text[place] == NO_DOTS else text[place]
         return [
             Span(text[:place], "accent"),
             Span(under, "cursor"),

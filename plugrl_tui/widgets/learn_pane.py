@@ -119,18 +119,17 @@ class LearnPane(Pane):
 
     def _every_metric(self, width: int, height: int) -> list[Row]:
         names = self.model.curves.names()
-        column = max((len(name) for name in names), default=0) + 1
-        rows: list[Row] = [
-            [Span(f"{'metric':<{column}}{'last':>9}  over the latest learns", "head")]
-        ]
+        shown = {name: name if self.zoomed else name.rpartition("/")[2] for name in names}
+        column = min(max((len(name) for name in shown.values()), default=0) + 1, width // 2)
+        course_width = max(width - column - 11, 0)
+        heading = f"{'metric':<{column}}{'last':>9}" + ("  course" if course_width > 6 else "")
+        rows: list[Row] = [[Span(heading, "head")]]
         for name in names:
             curve = self.model.curves.get(name)
             assert curve is not None
-            last = fmt.value(curve.last)
-            course = _course(curve, width - column - 11)
-            rows.append(
-                [Span(f"{name:<{column}}", "dim"), Span(f"{last:>9}  "), Span(course, "accent")]
-            )
+            label, last = fmt.fitted(shown[name], column - 1), fmt.value(curve.last)
+            course = Span(_course(curve, course_width), "accent")
+            rows.append([Span(f"{label:<{column}}", "dim"), Span(f"{last:>9}  "), course])
         if len(rows) > height > 1:
             hidden = len(rows) - height + 1
             rows = [*rows[: height - 1], [Span(f"and {hidden} more in 5, the chart", "dim")]]

@@ -22,6 +22,7 @@ class LogView(ListPane):
 
     NAME = "6 Log"
     PARTS: ClassVar[frozenset[Part]] = frozenset({Part.LOG})
+    GROUP = "log"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("log")]
 
     def __init__(self, model: RunModel, *, id: str) -> None:

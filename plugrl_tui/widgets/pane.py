@@ -54,6 +54,8 @@ class Pane(Widget, can_focus=True):
     """The parts of the model that it shows."""
     TICKS: ClassVar[int] = 1
     """Looks at the model every so many ticks."""
+    GROUP: ClassVar[str] = ""
+    """Its own actions' group, where it has any."""
     NAME: ClassVar[str] = ""
     """Its number and name, for the border."""
 

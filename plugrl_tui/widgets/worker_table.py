@@ -50,6 +50,7 @@ class WorkerTable(ListPane):
     NAME = "2 Workers"
     PARTS: ClassVar[frozenset[Part]] = frozenset({Part.WORKERS, Part.HEAD})
     TICKS = 4
+    GROUP = "workers"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("workers")]
 
     cursor = 0

@@ -1,0 +1,33 @@
+"""``plugrl-tui serve``: the app in a browser, on this machine only."""
+
+import shlex
+import socket
+import sys
+
+from plugrl.errors import UsageError
+
+HOST = "127.0.0.1"
+"""Whoever sees the page can start and stop runs, so it is never served to others."""
+
+
+def serve(port: int) -> int:
+    """Serve until Ctrl-C; runs go on afterwards.
+
+    Raises:
+        UsageError: the port is taken, or textual-serve is not installed.
+    """
+    try:
+        from textual_serve.server import Server
+    except ImportError as error:
+        raise UsageError("expected textual-serve: pip install 'plugrl[tui]'") from error
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            raise UsageError(
+                f"can't listen on {HOST}:{port}: {error}; take another --port"
+            ) from error
+    command = shlex.join([sys.executable, "-m", "plugrl_tui"])
+    Server(command, host=HOST, port=port, title="plugrl").serve()
+    return 0

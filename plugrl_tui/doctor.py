@@ -1,0 +1,133 @@
+"""``plugrl-tui doctor``: what works here, what doesn't, and what to do about that."""
+
+import importlib.metadata
+import os
+import shutil
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from plugrl import __version__
+from plugrl.errors import PlugRLError
+from plugrl.runs.catalog import find_runs
+from plugrl.runs.home import home
+from plugrl_tui.core import glyphs
+from plugrl_tui.plain import write
+
+_API_TIMEOUT_S = 2.0
+_SMALL = (80, 24)
+
+
+class Finding(NamedTuple):
+    """What one look found."""
+
+    what: str
+    ok: bool
+    """Whether all of the app works as far as this goes."""
+    text: str
+    """What is there, and the remedy where it is not enough."""
+
+
+def run() -> int:
+    """Write what was found; returns 1 where something does not work."""
+    findings = [finding for look in _LOOKS for finding in look()]
+    for finding in findings:
+        sign = glyphs.DONE if finding.ok else glyphs.LOST
+        line = f"{sign} {finding.what:<12} {finding.text}"
+        encoding = sys.stdout.encoding or "ascii"
+        write(line if _can_say(line, encoding) else glyphs.ascii_only(line))
+    return int(not all(finding.ok for finding in findings))
+
+
+def _versions() -> Iterator[Finding]:
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("plugrl", ok=True, text=f"{__version__}, Python {python}")
+    for package, needed_for in (
+        ("textual", "the app; pip install 'plugrl[tui]'"),
+        ("textual-serve", "plugrl-tui serve; pip install 'plugrl[tui]'"),
+        ("torch", "training on this machine; pip install 'plugrl[server]'"),
+        ("prefect", "runs that are retried; pip install 'plugrl[flows]'"),
+    ):
+        try:
+            yield Finding(package, ok=True, text=importlib.metadata.version(package))
+        except importlib.metadata.PackageNotFoundError:
+            yield Finding(package, ok=False, text=f"not installed: needed for {needed_for}")
+
+
+def _terminal() -> Iterator[Finding]:
+    if not sys.stdout.isatty():
+        yield Finding("terminal", ok=True, text="none here: the app writes plain text")
+        return
+    columns, lines = shutil.get_terminal_size()
+    text = f"{columns}x{lines}, TERM={os.environ.get('TERM', '')}"
+    enough = columns >= _SMALL[0] and lines >= _SMALL[1]
+    remedy = "" if enough else f"; {_SMALL[0]}x{_SMALL[1]} shows every pane"
+    yield Finding("terminal", ok=enough, text=text + remedy)
+    encoding = sys.stdout.encoding or "ascii"
+    able = _can_say(glyphs.SPARKS, encoding)
+    remedy = "" if able else "; use plugrl-tui --ascii"
+    yield Finding("signs", ok=able, text=f"{encoding}{remedy}")
+
+
+def _folders() -> Iterator[Finding]:
+    folder = home()
+    above = next(path for path in (folder, *folder.parents) if path.exists())
+    writable = os.access(above, os.W_OK)
+    remedy = "" if writable else " can't be written: give PLUGRL_HOME another folder"
+    yield Finding("home", ok=writable, text=f"{folder}{remedy}")
+    try:
+        runs = find_runs()
+    except (OSError, PlugRLError) as error:
+        yield Finding("runs", ok=False, text=str(error))
+        return
+    yield Finding("runs", ok=True, text=f"{len(runs.found)} known")
+    for skipped in runs.skipped:
+        yield Finding("run", ok=False, text=f"left out: {skipped.reason}")
+
+
+def _settings() -> Iterator[Finding]:
+    from plugrl_tui import themes
+    from plugrl_tui.actions import every_action
+    from plugrl_tui.core import config
+
+    known_themes = [*themes.THEMES, config.DEFAULT_THEME]
+    try:
+        config.load((action.id for action in every_action()), known_themes)
+    except PlugRLError as error:
+        yield Finding("settings", ok=False, text=str(error))
+    else:
+        yield Finding("settings", ok=True, text=str(config.config_path()))
+
+
+def _prefect() -> Iterator[Finding]:
+    url = os.environ.get("PREFECT_API_URL")
+    if not url:
+        yield Finding("history", ok=True, text="no PREFECT_API_URL: the local one is found by runs")
+        return
+    try:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError("no http address")
+        with urllib.request.urlopen(f"{url}/health", timeout=_API_TIMEOUT_S):  # noqa: S310 - checked
+            yield Finding("history", ok=True, text=f"Prefect answers at {url}")
+    except (OSError, ValueError) as error:
+        remedy = "runs train without it, their history has a gap"
+        yield Finding("history", ok=False, text=f"Prefect at {url}: {error}; {remedy}")
+
+
+def _can_say(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+_LOOKS: tuple[Callable[[], Iterator[Finding]], ...] = (
+    _versions,
+    _terminal,
+    _folders,
+    _settings,
+    _prefect,
+)

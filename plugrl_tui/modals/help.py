@@ -1,0 +1,44 @@
+"""All keys of a screen, as they are now, from the registry of actions."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from plugrl_tui.actions import GROUPS, TITLES, Action, bindings
+from plugrl_tui.modals.box import Box
+
+_KEY_WIDTH = 14
+
+
+class HelpBox(Box):
+    """One line for each action."""
+
+    HEADING = "Keys"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("box")]
+
+    def __init__(self, groups: Sequence[str], remapped: dict[str, str]) -> None:
+        """Show the actions of ``groups``, with the keys that a person has given them."""
+        super().__init__()
+        self._groups = groups
+        self._remapped = remapped
+
+    def text(self) -> str:
+        """Group by group."""
+        lines: list[str] = []
+        for group in self._groups:
+            if GROUPS[group]:
+                lines += [TITLES.get(group, group), *map(self._line, GROUPS[group]), ""]
+        lines.append("tab goes to the next pane; esc closes this")
+        return "\n".join(lines)
+
+    def _line(self, action: Action) -> str:
+        keys = self._remapped.get(action.id, action.keys)
+        shown = " ".join(key_name(self.app, key) for key in keys.split(","))
+        return f"  {shown:<{_KEY_WIDTH}}{action.help}"
+
+
+def key_name(app: App[object], key: str) -> str:
+    """How a key is called on the screen."""
+    return app.get_key_display(Binding(key.strip(), ""))

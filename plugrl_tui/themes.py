@@ -1,0 +1,64 @@
+"""The colours: dark, light, or the terminal's own sixteen; and signs of seven bits."""
+
+from rich.segment import Segment
+from textual.app import App
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.theme import Theme
+
+from plugrl_tui.core.glyphs import ascii_only
+
+DARK = Theme(
+    name="plugrl-dark",
+    primary="#5fafd7",
+    secondary="#87afd7",
+    accent="#ffaf5f",
+    foreground="#d7dae0",
+    background="#101418",
+    surface="#161b21",
+    panel="#202830",
+    success="#5fd787",
+    warning="#ffd75f",
+    error="#ff6b6b",
+    dark=True,
+)
+LIGHT = Theme(
+    name="plugrl-light",
+    primary="#005f87",
+    secondary="#3a5f87",
+    accent="#af5f00",
+    foreground="#20242a",
+    background="#fafafa",
+    surface="#f0f1f3",
+    panel="#e2e5e9",
+    success="#007a3d",
+    warning="#8a5a00",
+    error="#b00020",
+    dark=False,
+)
+THEMES = (DARK.name, LIGHT.name, "ansi-dark", "ansi-light")
+"""By name, in the order in which a key goes through them; the last two are the terminal's own."""
+
+
+class AsciiFilter(LineFilter):
+    """Turns every sign on the screen into one of seven bits, borders too."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same line in ASCII."""
+        del background
+        return [
+            segment if segment.text.isascii() else Segment(ascii_only(segment.text), *segment[1:])
+            for segment in segments
+        ]
+
+
+def register(app: App[None]) -> None:
+    """Make our themes known to ``app``."""
+    app.register_theme(DARK)
+    app.register_theme(LIGHT)
+
+
+def next_theme(name: str) -> str:
+    """The theme after ``name``."""
+    place = THEMES.index(name) if name in THEMES else -1
+    return THEMES[(place + 1) % len(THEMES)]
