@@ -70,6 +70,8 @@ class View:
     find: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Errors that only the machine knows of, such as a port that is taken."""
+    hints: Mapping[str, str] = field(default_factory=dict)
+    """What is said beside fields that are as usual."""
 
     def toggled(self, group: str) -> "View":
         """With a group opened or closed."""
@@ -187,7 +189,6 @@ def _names(draft: Draft, error: str | None) -> Iterator[FormRow]:
             key=f"{NAMES_KEY}.{name}",
             label=name.replace("_", " "),
             text=texts[name],
-            default=texts[name],
             error=error if blamed else None,
             help=words,
             type_words="name",

@@ -31,6 +31,7 @@ _FIXED_WIDTH = 47
 class CheckpointTable(ListPane):
     """Step, return, time and size of each; under them what is said of the one at the cursor."""
 
+    GROUP = "list"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     def __init__(self, *, id: str) -> None:

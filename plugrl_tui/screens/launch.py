@@ -33,6 +33,7 @@ class LaunchScreen(RoomScreen):
     """A draft, kept when it is left."""
 
     ACTION_GROUP = "launch"
+    PANE_GROUPS = ("list",)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("launch")]
     DEFAULT_CSS = """
     LaunchScreen FieldTable { height: 1fr; }
@@ -99,7 +100,9 @@ class LaunchScreen(RoomScreen):
     def _show(self, view: View | None = None) -> None:
         view = view or self.table.view
         notes = {k: f.sentence for k, f in self._findings.items() if f.level is Level.ERROR}
-        self.table.show(self.draft, replace(view, notes=notes))
+        name = self.named.texts.get(NAME)
+        hints = {NAME: f"takes {name}"} if name is not None else {}
+        self.table.show(self.draft, replace(view, notes=notes, hints=hints))
         self._show_lines()
 
     def _show_lines(self) -> None:

@@ -26,6 +26,7 @@ _MARK_WIDTH = 4
 class FieldTable(ListPane):
     """Shows a draft through a view; the screen changes both."""
 
+    GROUP = "list"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     class Moved(Message):
@@ -126,10 +127,16 @@ class FieldTable(ListPane):
         if len(text) + 3 + len(aside) > room:
             aside = fitted(aside, room - len(text) - 3) if room - len(text) > 12 else ""
         label = fitted(row.label, label_width).ljust(label_width)
+        value, aside = f"{label} {fitted(text, room)}", f"   {aside}" if aside else ""
+        if cursor:
+            return [
+                Span(f" {mark:<{_MARK_WIDTH - 1}}", mark_style),
+                Span(f"{value}{aside}".ljust(width - _MARK_WIDTH), cursor),
+            ]
         return [
             Span(f" {mark:<{_MARK_WIDTH - 1}}", mark_style),
-            Span(f"{label} {fitted(text, room)}", cursor or ("bad" if row.error else "")),
-            Span(f"   {aside}" if aside else "", "bad" if row.error else "dim"),
+            Span(value, "bad" if row.error else ""),
+            Span(aside, "bad" if row.error else "dim"),
         ]
 
     def _aside(self, row: FormRow) -> str:
@@ -137,4 +144,6 @@ class FieldTable(ListPane):
             return row.error
         if row.changed:
             return f"was {row.default}"
+        if row.key in self.view.hints:
+            return self.view.hints[row.key]
         return "▾" if len(row.choices) > 1 or row.suggestions else ""
