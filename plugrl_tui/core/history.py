@@ -3,14 +3,15 @@
 import math
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from plugrl.runs import catalog, records
 from plugrl.runs.catalog import FoundRun, SkippedRun
+from plugrl.runs.home import home
 from plugrl.runs.liveness import observed_state, process_is
-from plugrl.runs.records import RunState
+from plugrl.runs.records import RUN_FILE, STATUS_FILE, RunState
 from plugrl_tui.core import command_line
 from plugrl_tui.core.command_line import PastedError
 from plugrl_tui.core.curves import RETURN
@@ -85,11 +86,14 @@ class Listing:
     """Folders that can't be read, and why."""
 
 
-@dataclass
 class History:
-    """Reads the catalogue again and again; what did not change costs a look at a file's size."""
+    """Reads the catalogue again and again; what did not change costs a look at its files' times."""
 
-    _metrics: dict[Path, "_Returns"] = field(default_factory=dict)
+    def __init__(self) -> None:
+        """Have read nothing."""
+        self._returns: dict[Path, _Returns] = {}
+        self._listing = Listing()
+        self._stamps: tuple[int, ...] = ()
 
     def read(self, now: float | None = None) -> Listing:
         """All runs as they are now; call it in a thread.
@@ -97,13 +101,30 @@ class History:
         Raises:
             OSError: the catalogue can't be read.
         """
-        found = catalog.find_runs()
         now = time.time() if now is None else now
-        rows = tuple(self._row(run, now) for run in found.found)
-        return Listing(rows=rows, skipped=tuple(found.skipped))
+        stamps = self._look()
+        if stamps != self._stamps or not self._stamps:
+            found = catalog.find_runs()
+            rows = tuple(self._row(run, now) for run in found.found)
+            self._listing = Listing(rows=rows, skipped=tuple(found.skipped))
+            self._stamps = self._look()
+        else:
+            rows = tuple(
+                row if row.state.final else self._row(row.run, now) for row in self._listing.rows
+            )
+            if rows != self._listing.rows:
+                self._listing = replace(self._listing, rows=rows)
+        return self._listing
+
+    def _look(self) -> tuple[int, ...]:
+        """When the catalogue and every file that rows are made of last changed."""
+        paths = [home() / "runs"]
+        for row in self._listing.rows:
+            paths += [row.path / name for name in (RUN_FILE, STATUS_FILE, METRICS_FILE)]
+        return tuple(map(_changed_at, paths))
 
     def _row(self, run: FoundRun, now: float) -> RunRow:
-        returns = self._metrics.setdefault(run.path, _Returns(run.path)).read()
+        returns = self._returns.setdefault(run.path, _Returns(run.path)).read()
         state = RunState.LOST if run.status is None else observed_state(run.status, now)
         errors = _errors(run.path) if run.status and _had_trouble(run, state) else ()
         return RunRow(
@@ -114,6 +135,13 @@ class History:
             returns=returns,
             errors=errors,
         )
+
+
+def _changed_at(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 class _Returns:

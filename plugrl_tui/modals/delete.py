@@ -1,6 +1,5 @@
 """Deleting a run: what will be lost, and its name to be typed."""
 
-from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -58,10 +57,15 @@ class DeleteBox(ModalScreen[bool]):
         )
 
 
-def can_be_deleted(row: RunRow, lives: bool) -> str | None:  # noqa: FBT001
-    """Why a run can't be deleted; None where it can."""
+def why_kept(row: RunRow, *, lives: bool) -> str | None:
+    """Why a run can't be deleted; None where it can.
+
+    Args:
+        row: the run.
+        lives: whether a process answers for it.
+    """
     if lives:
         return f"{row.name} is {row.state}; stop it first"
-    if not Path(row.path).exists():
+    if not row.path.exists():
         return f"{row.path} is gone already"
     return None

@@ -1,22 +1,309 @@
-"""RUNS: every run that this machine knows of."""
+"""RUNS: every run that this machine knows of, and what can be done with each."""
 
-from typing import ClassVar
+import shlex
+import shutil
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Container
+from textual.events import Resize, ScreenResume
 from textual.widgets import Footer, Static
 
+from plugrl.runs import catalog
 from plugrl_tui.actions import bindings
+from plugrl_tui.core import checkpoints, history, prefect_link
+from plugrl_tui.core.command_line import PastedError
+from plugrl_tui.core.draft import Draft
+from plugrl_tui.core.history import History, Listing, RunRow
+from plugrl_tui.core.prefect_link import FlowSummary
+from plugrl_tui.core.run_filter import matcher
 from plugrl_tui.screens.base import RoomScreen
+from plugrl_tui.widgets.editor import Editor
+from plugrl_tui.widgets.run_detail import RunDetail
+from plugrl_tui.widgets.run_table import RunTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plugrl_tui.app import PlugRLApp
+
+REFRESH_S = 2.0
+WIDE = 110
+MAX_COMPARED = 4
+_NO_RUNS = [
+    "no runs yet",
+    "",
+    "n  makes up a new run and starts it",
+    "a  watches a server that runs already, here or elsewhere",
+    "?  shows all keys",
+]
 
 
 class RunsScreen(RoomScreen):
     """The first screen."""
 
     ACTION_GROUP = "runs"
+    PANE_GROUPS = ("list",)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("runs")]
+    DEFAULT_CSS = """
+    RunsScreen #title { height: 1; background: $panel; padding: 0 1; text-style: bold; }
+    RunsScreen #both { layout: vertical; height: 1fr; }
+    RunsScreen RunTable { height: 1fr; }
+    RunsScreen RunDetail { height: 8; }
+    RunsScreen.-wide #both { layout: horizontal; }
+    RunsScreen.-wide RunTable { width: 2fr; height: 1fr; }
+    RunsScreen.-wide RunDetail { width: 1fr; height: 1fr; }
+    RunsScreen.-empty RunDetail { display: none; }
+    """
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        super().__init__()
+        self._history = History()
+        self._listing: Listing | None = None
+        self._wrong: str | None = None
+        self._filter = ""
+        self._flows: dict[str, FlowSummary] = {}
 
     def compose(self) -> ComposeResult:
-        """A sentence."""
-        yield Static("no runs yet")
+        """The table, what is said of one run, the filter."""
+        yield Static(" plugrl ▸ runs", id="title", markup=False)
+        with Container(id="both"):
+            yield RunTable(id="runs")
+            yield RunDetail(id="detail")
+        yield Editor(id="filter")
         yield Footer()
+
+    @property
+    def app_(self) -> "PlugRLApp":
+        """The app, as what it is."""
+        return cast("PlugRLApp", self.app)
+
+    @property
+    def table(self) -> RunTable:
+        """The table."""
+        return self.query_one(RunTable)
+
+    def on_mount(self) -> None:
+        """Look, and look again now and then."""
+        self.table.focus()
+        self._show()
+        self.read()
+        self.set_interval(REFRESH_S, self._read_if_seen)
+
+    def on_resize(self, event: Resize) -> None:
+        """One column or two."""
+        self.set_class(event.size.width >= WIDE, "-wide")
+
+    def on_screen_resume(self, _event: ScreenResume) -> None:
+        """Something may have happened while another screen was shown."""
+        if self.is_mounted:
+            self.read()
+
+    def _read_if_seen(self) -> None:
+        if self.is_current:
+            self.read()
+
+    @work(thread=True, exclusive=True, group="read")
+    def read(self) -> None:
+        """Read all runs."""
+        try:
+            listing, wrong = self._history.read(), None
+        except OSError as error:
+            listing, wrong = Listing(), f"can't read the catalogue of runs: {error}"
+        self.app.call_from_thread(self._take, listing, wrong)
+
+    def _take(self, listing: Listing, wrong: str | None) -> None:
+        if listing is not self._listing or wrong != self._wrong:
+            self._listing, self._wrong = listing, wrong
+            self._show()
+
+    def _show(self) -> None:
+        rows = self._listing.rows if self._listing is not None else ()
+        self.set_class(not rows, "-empty")
+        shown = [row for row in rows if matcher(self._filter)(row)]
+        title = f"Runs {len(shown)} of {len(rows)}: {self._filter}" if self._filter else "Runs"
+        self.table.show(shown, title=title, empty=self._words_for_none(bool(rows)))
+        skipped = self._listing.skipped if self._listing is not None else ()
+        if skipped:
+            more = f" and {len(skipped) - 1} more" if len(skipped) > 1 else ""
+            self._title(f"left out {skipped[0].path.name}{more}: {skipped[0].reason}")
+        else:
+            living = sum(row.lives for row in rows)
+            self._title(f"{len(rows)} runs, {living} of them live" if rows else "")
+
+    def _title(self, words: str) -> None:
+        text = " plugrl ▸ runs" + (f"     {words}" if words else "")
+        title = self.query_one("#title", Static)
+        if title.content != text:
+            title.update(text)
+
+    def _words_for_none(self, some: bool) -> list[str]:  # noqa: FBT001
+        if self._wrong is not None:
+            return [self._wrong, "", "it is looked at again every two seconds"]
+        if self._listing is None:
+            return ["reading"]
+        return ["no run is like that; escape shows all again"] if some else _NO_RUNS
+
+    def on_run_table_moved(self, _event: RunTable.Moved) -> None:
+        """Tell of the run at the cursor."""
+        run = self.table.current
+        status = run.run.status if run is not None else None
+        flow_id = status.flow_run_id if status is not None else None
+        self.query_one(RunDetail).show(run, self._flows.get(flow_id or ""))
+        if flow_id is not None and (flow_id not in self._flows or (run and run.lives)):
+            self._ask_prefect(flow_id)
+
+    @work(thread=True, exclusive=True, group="prefect")
+    def _ask_prefect(self, flow_run_id: str) -> None:
+        summary = prefect_link.flow_summary(flow_run_id)
+        self.app.call_from_thread(self._take_flow, flow_run_id, summary)
+
+    def _take_flow(self, flow_run_id: str, summary: FlowSummary) -> None:
+        self._flows[flow_run_id] = summary
+        run = self.table.current
+        if run is not None and run.run.status and run.run.status.flow_run_id == flow_run_id:
+            self.query_one(RunDetail).show(run, summary)
+
+    def on_editor_done(self, event: Editor.Done) -> None:
+        """Take the filter."""
+        self.table.focus()
+        if event.text is None:
+            return
+        try:
+            matcher(event.text)
+        except ValueError as error:
+            self.notify(str(error), severity="warning")
+            return
+        self._filter = event.text.strip()
+        self._show()
+
+    def action_find(self) -> None:
+        """Filter."""
+        words = "words, state:failed, algo:ppo, env:hopper, lr<1e-3, return>2000"
+        self.query_one(Editor).open("filter", self._filter, placeholder=words)
+
+    def action_no_filter(self) -> None:
+        """All runs, no marks."""
+        self._filter = ""
+        self.table.marked.clear()
+        self._show()
+
+    def action_new(self) -> None:
+        """A new run."""
+        self.app_.open("launch")
+
+    def action_watch(self) -> None:
+        """MONITOR."""
+        if (run := self._chosen()) is not None:
+            self.app_.open_monitor(str(run.path))
+
+    def action_attach(self) -> None:
+        """A server by its URL."""
+        self.app_.ask_attach()
+
+    def action_mark(self) -> None:
+        """Mark."""
+        self.table.toggle_mark()
+
+    def action_compare(self) -> None:
+        """COMPARE."""
+        marked = [row for row in self.table.runs if str(row.path) in self.table.marked]
+        if len(marked) < 2 or len(marked) > MAX_COMPARED:
+            words = f"mark 2 to {MAX_COMPARED} runs with space first, {len(marked)} are marked"
+            self.notify(words, severity="warning")
+            return
+        self.app_.open("compare", runs=tuple(row.path for row in marked))
+
+    def action_copy(self) -> None:
+        """A run like this one."""
+        if (run := self._chosen()) is not None:
+            self._launch(run, history.copied, f"like {run.name}")
+
+    def action_resume(self) -> None:
+        """Go on with it."""
+        run = self._chosen()
+        if run is None:
+            return
+        if history.process_lives(run):
+            self.notify(f"{run.name} is {run.state}: enter watches it", severity="warning")
+        elif checkpoints.newest_whole(run.path) is None:
+            words = f"{run.name} has saved no checkpoint to go on from; N starts it anew"
+            self.notify(words, severity="warning")
+        else:
+            self._launch(run, history.resumed, f"resumes {run.name}")
+
+    def action_warm(self) -> None:
+        """Another run from one of its checkpoints."""
+        run = self._chosen()
+        if run is None:
+            return
+        try:
+            draft = history.copied(run)
+        except PastedError as error:
+            self.notify(f"its command can't be read: {error}", severity="error")
+            return
+        if checkpoints.WARM_FIELD not in draft.specs:
+            words = f"{draft.names.algorithm} can't start from a checkpoint"
+            self.notify(words, severity="warning")
+            return
+        from plugrl_tui.modals.checkpoint import CheckpointPicker
+
+        def take(step_dir: "Path | None") -> None:
+            if step_dir is not None:
+                warm = draft.with_text(checkpoints.WARM_FIELD, str(step_dir))
+                origin = f"from {run.name} @ {int(step_dir.name):,}"
+                self.app_.open("launch", draft=warm, origin=origin)
+
+        self.app.push_screen(CheckpointPicker(draft=draft, only=run.path), take)
+
+    def action_copy_command(self) -> None:
+        """Copy its command."""
+        if (run := self._chosen()) is not None:
+            self.app.copy_to_clipboard(shlex.join(run.run.record.argv))
+            self.notify("copied the command that began it")
+
+    def action_delete(self) -> None:
+        """Delete it, once its name is typed."""
+        run = self._chosen()
+        if run is None:
+            return
+        from plugrl_tui.modals.delete import DeleteBox, why_kept
+
+        reason = why_kept(run, lives=history.process_lives(run))
+        if reason is not None:
+            self.notify(reason, severity="warning")
+            return
+
+        def answered(yes: bool | None) -> None:  # noqa: FBT001
+            if yes:
+                self._delete(run)
+
+        self.app.push_screen(DeleteBox(row=run), answered)
+
+    @work(thread=True, group="delete")
+    def _delete(self, run: RunRow) -> None:
+        try:
+            shutil.rmtree(run.path)
+            catalog.forget(run.path)
+            words, severity = f"deleted {run.path}", "information"
+        except OSError as error:
+            words, severity = f"could not delete all of {run.path}: {error}", "error"
+        self.app.call_from_thread(self.notify, words, severity=severity)
+        self.app.call_from_thread(self.read)
+
+    def _chosen(self) -> RunRow | None:
+        if self.table.current is None:
+            self.notify("there is no run here", severity="warning")
+        return self.table.current
+
+    def _launch(self, run: RunRow, make: Callable[[RunRow], Draft], origin: str) -> None:
+        try:
+            draft = make(run)
+        except PastedError as error:
+            self.notify(f"its command can't be read: {error}", severity="error")
+            return
+        self.app_.open("launch", draft=draft, origin=origin)

@@ -1,0 +1,98 @@
+"""What RUNS tells of the run at its cursor: its curve, lineage, changes, errors, and a way on."""
+
+from collections.abc import Iterator, Sequence
+
+from plugrl_tui.core import format as fmt
+from plugrl_tui.core.glyphs import sparkline
+from plugrl_tui.core.history import RunRow, changed_fields
+from plugrl_tui.core.model import RunModel
+from plugrl_tui.core.moments import ago
+from plugrl_tui.core.prefect_link import FlowSummary
+from plugrl_tui.widgets.pane import Pane, Row, Span
+
+_LABEL_WIDTH = 11
+
+
+class RunDetail(Pane):
+    """The most important lines first: what has no room falls away from below."""
+
+    can_focus = False
+
+    def __init__(self, *, id: str) -> None:
+        """Begin without a run."""
+        super().__init__(RunModel(""), id=id)
+        self._run: RunRow | None = None
+        self._flow: FlowSummary | None = None
+        self._changes: tuple[str, ...] = ()
+
+    def show(self, run: RunRow | None, flow: FlowSummary | None) -> None:
+        """Tell of a run.
+
+        Args:
+            run: the run.
+            flow: what Prefect remembers of it, where it does.
+        """
+        if run is None or self._run is None or run.path != self._run.path:
+            self._changes = changed_fields(run) if run is not None else ()
+        self._run, self._flow = run, flow
+        self.title = run.name if run is not None else ""
+        self.draw()
+
+    def rows(self, width: int, height: int) -> Sequence[Row]:
+        """As many lines as fit."""
+        if self._run is None:
+            return []
+        lines: list[Row] = []
+        for label, text, style in self._facts(self._run, width - _LABEL_WIDTH):
+            room = width - _LABEL_WIDTH
+            for place, part in enumerate(_wrapped(text, room)):
+                head = label if place == 0 else ""
+                lines.append([Span(f"{head:<{_LABEL_WIDTH}}", "dim"), Span(part, style)])
+        return lines
+
+    def _facts(self, run: RunRow, room: int) -> Iterator[tuple[str, str, str]]:
+        if run.reason:
+            bad = run.state in {"FAILED", "LOST"}
+            yield "why", run.reason, "bad" if bad else "warn" if run.lives else ""
+        if run.advice:
+            yield "what now", run.advice, "accent"
+        if run.returns:
+            last = fmt.value(run.last_return)
+            spark = sparkline(_lifted(run.returns), max(room - len(last) - 1, 4))
+            yield "return", f"{spark} {last}", ""
+        yield "from", run.lineage.removeprefix("from ") if run.lineage else "fresh weights", ""
+        status = run.run.status
+        if status is not None and status.last_checkpoint is not None:
+            step = fmt.grouped(status.last_checkpoint.step)
+            yield "checkpoint", f"step {step}", ""
+        yield "changed", ", ".join(self._changes) or "nothing", ""
+        yield from self._history(run)
+        yield "folder", str(run.path), "dim"
+
+    def _history(self, run: RunRow) -> Iterator[tuple[str, str, str]]:
+        status = run.run.status
+        if status is not None and status.attempt > 1:
+            yield "attempts", f"{status.attempt}, {len(run.errors)} crashed", ""
+        if run.errors and run.errors[-1] != run.reason:
+            yield "last error", run.errors[-1], "bad"
+        if self._flow is not None:
+            yield "prefect", self._flow.sentence, ""
+        if status is not None and status.flow_run_url:
+            yield "page", status.flow_run_url, "dim"
+        if status is not None:
+            yield "seen", ago(status.updated_at), "dim"
+
+
+def _lifted(values: Sequence[float]) -> list[float]:
+    """Above zero, so that a sparkline shows the shape of what is negative too."""
+    lowest = min(values)
+    return [value - lowest + (max(values) - lowest) / 20 for value in values]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
+    return [fmt.fitted(line, width) for line in lines]

@@ -1,0 +1,144 @@
+"""RUNS' table: one line a run; columns fall away from the right, the state never."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple
+
+from textual.binding import BindingType
+from textual.events import Click
+from textual.message import Message
+
+from plugrl_tui.actions import bindings
+from plugrl_tui.core import format as fmt
+from plugrl_tui.core.history import RunRow
+from plugrl_tui.core.model import RunModel
+from plugrl_tui.core.moments import ago
+from plugrl_tui.widgets.list_pane import ListPane
+from plugrl_tui.widgets.pane import Row, Span
+from plugrl_tui.widgets.topbar import STATE_SIGNS
+
+_STATE_WIDTH = 12
+_MIN_NAME_WIDTH = 16
+_MAX_NAME_WIDTH = 40
+
+
+class _Column(NamedTuple):
+    name: str
+    width: int
+    text: Callable[[RunRow], str]
+    is_number: bool = True
+
+
+def _algorithm(row: RunRow) -> str:
+    record = row.run.record
+    variant = record.algorithm_variant
+    return record.algorithm if variant == "default" else f"{record.algorithm} {variant}"
+
+
+_COLUMNS = (
+    _Column("step", 12, lambda row: fmt.progress(row.step, row.run.record.total_steps)),
+    _Column("return", 8, lambda row: fmt.value(row.last_return)),
+    _Column("started", 11, lambda row: ago(row.run.record.created_at)),
+    _Column("algorithm", 14, _algorithm, is_number=False),
+    _Column("env", 14, lambda row: row.run.record.env or fmt.MISSING, is_number=False),
+    _Column("policy", 20, lambda row: row.run.record.policy, is_number=False),
+    _Column("attempt", 7, lambda row: str(row.run.status.attempt if row.run.status else 0)),
+)
+
+
+class RunTable(ListPane):
+    """The runs that the filter lets through, with a cursor and marks."""
+
+    GROUP = "list"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
+
+    class Moved(Message):
+        """The cursor stands on another run, or the run has changed."""
+
+    def __init__(self, *, id: str) -> None:
+        """Begin without runs."""
+        super().__init__(RunModel(""), id=id)
+        self.title = "Runs"
+        self.runs: list[RunRow] = []
+        self.marked: set[str] = set()
+        self.empty: list[str] = []
+        """What is said where there are none."""
+        self.cursor = 0
+        self._first = 0
+
+    @property
+    def current(self) -> RunRow | None:
+        """The run at the cursor."""
+        return self.runs[self.cursor] if self.runs else None
+
+    def show(self, runs: Sequence[RunRow], *, title: str, empty: list[str]) -> None:
+        """Show these; the cursor stays on its run."""
+        path = self.current.path if self.current else None
+        self.runs, self.title, self.empty = list(runs), title, empty
+        places = [place for place, row in enumerate(self.runs) if row.path == path]
+        self.cursor = places[0] if places else min(self.cursor, max(len(self.runs) - 1, 0))
+        self.draw()
+        self.post_message(self.Moved())
+
+    def toggle_mark(self) -> None:
+        """Mark the run at the cursor, or take its mark away."""
+        if self.current is not None:
+            self.marked ^= {str(self.current.path)}
+            self.move(1)
+
+    def move(self, lines: int) -> None:
+        """Move the cursor."""
+        self.cursor = max(0, min(self.cursor + lines, len(self.runs) - 1))
+        self.draw()
+        self.post_message(self.Moved())
+
+    def on_click(self, event: Click) -> None:
+        """Move the cursor to the line."""
+        place = event.get_content_offset(self)
+        if place is not None and 0 <= self._first + place.y - 1 < len(self.runs):
+            self.move(self._first + place.y - 1 - self.cursor)
+
+    def rows(self, width: int, height: int) -> Sequence[Row]:
+        """A heading, and the runs around the cursor."""
+        if not self.runs:
+            return [[Span(fmt.fitted(line, width), "dim")] for line in self.empty]
+        self.subtitle = f"{len(self.marked)} marked" if self.marked else ""
+        room = max(height - 1, 1)
+        self._first = max(min(self._first, self.cursor), self.cursor - room + 1, 0)
+        name_width, columns = _fitting(width, max(len(row.name) for row in self.runs))
+        heading = f"  {'state':<{_STATE_WIDTH}}{'run':<{name_width}}"
+        heading += "".join(" " + _aligned(column.name, column) for column in columns)
+        lines: list[Row] = [[Span(heading.ljust(width), "head")]]
+        places = range(self._first, min(self._first + room, len(self.runs)))
+        lines += [self._line(place, name_width, columns, width) for place in places]
+        return lines
+
+    def _line(self, place: int, name_width: int, columns: Sequence[_Column], width: int) -> Row:
+        row = self.runs[place]
+        sign, style = STATE_SIGNS[row.state]
+        rest = fmt.fitted(row.name, name_width).ljust(name_width)
+        rest += "".join(" " + _aligned(column.text(row), column) for column in columns)
+        at_cursor = place == self.cursor and self.has_focus
+        mark = "*" if str(row.path) in self.marked else " "
+        return [
+            Span(f"{mark} ", "accent"),
+            Span(f"{sign} {row.state}".ljust(_STATE_WIDTH), style),
+            Span(rest.ljust(width - _STATE_WIDTH - 2), "cursor" if at_cursor else ""),
+        ]
+
+
+def _fitting(width: int, longest_name: int) -> tuple[int, list[_Column]]:
+    """The name's width, and the columns that have room beside it."""
+    name_width = max(_MIN_NAME_WIDTH, min(longest_name, _MAX_NAME_WIDTH))
+    columns: list[_Column] = []
+    left = width - _STATE_WIDTH - 2 - name_width
+    for column in _COLUMNS:
+        if left < column.width + 1:
+            break
+        left -= column.width + 1
+        columns.append(column)
+    return name_width, columns
+
+
+def _aligned(text: str, column: _Column) -> str:
+    cut = fmt.fitted(text, column.width)
+    return cut.rjust(column.width) if column.is_number else cut.ljust(column.width)
