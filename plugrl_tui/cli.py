@@ -41,13 +41,13 @@ def run(argv: Sequence[str]) -> int:
 def _runs_screen(arguments: Any) -> int:
     if arguments.demo:
         return _screen(arguments, "monitor", target="demo")
-    if not sys.stdout.isatty():
+    if not _has_screen():
         return _list_runs(arguments)
     return _screen(arguments, "runs")
 
 
 def _attach(arguments: Any) -> int:
-    if not sys.stdout.isatty():
+    if not _has_screen():
         return _watch_plain(arguments)
     access = _access(arguments)
     _require_target(arguments.target, access)
@@ -93,6 +93,11 @@ def _screen(arguments: Any, screen: str, **options: Any) -> int:
     app = PlugRLApp(start)
     app.run()
     return app.return_code or 0
+
+
+def _has_screen() -> bool:
+    # Textual reads from stdin and draws on stderr; a person who pipes stdout wants text.
+    return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def _log_to_file() -> None:

@@ -108,6 +108,8 @@ class RunModel:
     def set_link(self, link: Link, reason: str = "", *, retry_at: float | None = None) -> None:
         """Say how the server is reached."""
         self.link, self.link_reason, self.retry_at = link, reason, retry_at
+        if link in {Link.ENDED, Link.NONE}:
+            self.workers.forget()
         self.touch(*Part)
 
     def take_snapshot(self, snapshot: Snapshot) -> None:
@@ -162,7 +164,7 @@ class RunModel:
     @property
     def stale(self) -> bool:
         """Whether what is shown is old: to be dimmed."""
-        if self.received_at is None or self.link is Link.ENDED:
+        if self.received_at is None:
             return False
         return self.link is not Link.LIVE or self.clock() - self.received_at > STALE_AFTER_S
 

@@ -1,5 +1,6 @@
 """All keys of a screen, as they are now, from the registry of actions."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -9,7 +10,8 @@ from textual.binding import Binding, BindingType
 from plugrl_tui.actions import GROUPS, TITLES, Action, bindings
 from plugrl_tui.modals.box import Box
 
-_KEY_WIDTH = 14
+_KEY_WIDTH = 12
+_WIDTH = 68
 
 
 class HelpBox(Box):
@@ -29,14 +31,19 @@ class HelpBox(Box):
         lines: list[str] = []
         for group in self._groups:
             if GROUPS[group]:
-                lines += [TITLES.get(group, group), *map(self._line, GROUPS[group]), ""]
+                lines.append(TITLES.get(group, group))
+                for action in GROUPS[group]:
+                    lines += self._lines(action)
+                lines.append("")
         lines.append("tab goes to the next pane; esc closes this")
         return "\n".join(lines)
 
-    def _line(self, action: Action) -> str:
+    def _lines(self, action: Action) -> list[str]:
         keys = self._remapped.get(action.id, action.keys)
         shown = " ".join(key_name(self.app, key) for key in keys.split(","))
-        return f"  {shown:<{_KEY_WIDTH}}{action.help}"
+        first, *more = textwrap.wrap(action.help, _WIDTH - _KEY_WIDTH - 2)
+        rest = [" " * (_KEY_WIDTH + 2) + line for line in more]
+        return [f"  {shown:<{_KEY_WIDTH}}{first}", *rest]
 
 
 def key_name(app: App[object], key: str) -> str:

@@ -5,6 +5,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from plugrl_tui.actions import bindings
+from plugrl_tui.core import format as fmt
 from plugrl_tui.core import stopping
 from plugrl_tui.core.feed import Feed, FeedError
 from plugrl_tui.core.glyphs import BUSY, DONE, SILENT
@@ -37,9 +38,12 @@ class StopBox(Box):
         """The question, or the stages."""
         name = self._model.title
         if stopping.is_over(self._model):
-            verdict = self._model.verdict()
-            lines = [f"{name} is {verdict.state}: {verdict.reason}", "", "esc goes back"]
-        elif self._asked_at is None:
+            verdict, saved = self._model.verdict(), self._model.checkpoint
+            step = f" at step {fmt.grouped(self._model.step)}" if self._model.step else ""
+            lines = [f"{name} is {verdict.state}{step}: {verdict.reason}"]
+            lines += [f"the last checkpoint is of step {fmt.grouped(saved.step)}"] if saved else []
+            return "\n".join([*lines, "", "esc goes back"])
+        if self._asked_at is None:
             lines = [f"Stop {name}?", "", *stopping.announcement(self._model), ""]
             lines += ["enter stops it, esc leaves it running"]
         else:

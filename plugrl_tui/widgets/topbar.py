@@ -27,7 +27,7 @@ class TopBar(Pane):
     """One line, without a border."""
 
     DEFAULT_CSS = """
-    TopBar { height: 1; border: none; background: $panel; }
+    TopBar { height: 1; border: none; padding: 0; background: $panel; }
     TopBar:focus { border: none; }
     """
     PARTS: ClassVar[frozenset[Part]] = frozenset({Part.HEAD})

@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.model import Part
+from plugrl_tui.core.stopping import is_over
 from plugrl_tui.core.workers import Condition, WorkerRow
 from plugrl_tui.widgets.list_pane import ListPane
 from plugrl_tui.widgets.pane import Row, Span
@@ -33,9 +34,9 @@ class _Column(NamedTuple):
 _STATE_WIDTH = 6
 _COLUMNS = (
     _Column("id", 5, lambda r: f"w{r.worker.id:02d}", lambda r: r.worker.id, is_number=False),
-    _Column("fps", 6, lambda row: fmt.count(row.frames_per_second), lambda r: -r.frames_per_second),
-    _Column("ms", 6, lambda r: fmt.millis(r.worker.step_seconds), lambda r: -r.worker.step_seconds),
-    _Column("return", 7, lambda r: fmt.value(r.worker.return_mean), lambda r: -_return(r)),
+    _Column("fps", 5, lambda row: fmt.count(row.frames_per_second), lambda r: -r.frames_per_second),
+    _Column("ms", 5, lambda r: fmt.millis(r.worker.step_seconds), lambda r: -r.worker.step_seconds),
+    _Column("return", 6, lambda r: _short_return(r.worker.return_mean), lambda r: -_return(r)),
     _Column("ep", 5, lambda r: fmt.count(r.worker.episodes), lambda r: -r.worker.episodes),
     _Column("envs", 5, lambda r: fmt.count(r.worker.envs), lambda r: -r.worker.envs),
     _Column("disc", 5, lambda r: fmt.count(r.num_discarded), lambda r: -r.num_discarded),
@@ -102,6 +103,8 @@ class WorkerTable(ListPane):
 
     def _nobody(self, width: int) -> list[Row]:
         """The command that starts an env client, in words that can be copied."""
+        if is_over(self.model):
+            return [[Span("the run is over, nobody is connected", "dim")]]
         if self.model.snapshot is None:
             return [[Span("no server, so nobody is connected", "dim")]]
         command = self.model.client_command()
@@ -112,6 +115,11 @@ class WorkerTable(ListPane):
 
 def _return(row: WorkerRow) -> float:
     return float("-inf") if row.worker.return_mean is None else row.worker.return_mean
+
+
+def _short_return(number: float | None) -> str:
+    text = fmt.value(number)
+    return text if len(text) <= 6 else fmt.count(number)
 
 
 def _fitting(width: int) -> list[_Column]:
