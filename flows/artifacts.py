@@ -5,8 +5,10 @@ Every call is best effort with a limit, as all that is told to Prefect.
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 from prefect.artifacts import (
     acreate_markdown_artifact,
@@ -63,6 +65,16 @@ async def result(run_dir: Path, ending: Ending) -> None:
     await tried("show the result", acreate_markdown_artifact(text, key="result"), LIMIT_S)
 
 
+async def evaluation(run_dir: Path, step_dir: str) -> None:
+    """A table of what an evaluation measured."""
+    rows = await asyncio.to_thread(_last_metrics, run_dir)
+    await tried(
+        "show the evaluation",
+        acreate_table_artifact(rows, key="evaluation", description=f"of {step_dir}"),
+        LIMIT_S,
+    )
+
+
 def percentage(run_dir: Path) -> float | None:
     """How much of the run is done; None where nobody knows."""
     try:
@@ -87,6 +99,13 @@ async def _follow(run_dir: Path) -> None:
         else:
             await tried("show the progress", aupdate_progress_artifact(artifact_id, now), LIMIT_S)
         shown = now
+
+
+def _last_metrics(run_dir: Path) -> list[dict[str, Any]]:
+    with contextlib.suppress(OSError, ValueError, IndexError, AttributeError):
+        last = json.loads((run_dir / "metrics.jsonl").read_text("utf-8").splitlines()[-1])
+        return [{"metric": n, "value": v} for n, v in last.items() if n.startswith("eval/")]
+    return []
 
 
 def _report(run_dir: Path, ending: Ending) -> str:

@@ -42,7 +42,7 @@ class TrainParameters:
         names, flags = take_names(argv, NAMES, POLICIES)
         require_names(names, NAMES, "see 'plugrl-flow train --help' for what there is")
         policy, policy_variant, algorithm, algorithm_variant = names
-        options, imports = _options([flag for flag in flags if flag not in SWITCHES])
+        options, imports = to_options([flag for flag in flags if flag not in SWITCHES])
         options.pop(SECRET.lstrip("-"), None)
         env = options.pop("env", None)
         return cls(
@@ -63,12 +63,13 @@ class TrainParameters:
         for name, value in (("env", self.env), ("exp-name", self.exp_name)):
             argv += [] if value is None else [f"--{name}", value]
         for name, option in self.options.items():
-            argv += _flag(name, option)
+            argv += to_flag(name, option)
         argv += [f"--import={module}" for module in self.imports]
         return [*argv, *(["--resume"] if self.resume else [])]
 
 
-def _options(flags: Sequence[str]) -> tuple[dict[str, Value], list[str]]:
+def to_options(flags: Sequence[str]) -> tuple[dict[str, Value], list[str]]:
+    """Flags by their names without dashes, and the modules of ``--import``, which may repeat."""
     options: dict[str, Value] = {}
     imports: list[str] = []
     at = 0
@@ -102,7 +103,8 @@ def _scalar(text: str) -> Value:
     return number if same else text
 
 
-def _flag(name: str, value: Value) -> list[str]:
+def to_flag(name: str, value: Value) -> list[str]:
+    """The arguments that an option means."""
     if value is True:
         return [f"--{name}"]
     if value is False:

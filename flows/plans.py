@@ -5,6 +5,7 @@ from typing import Annotated
 
 import tyro
 
+from plugrl.cli import evaluate
 from plugrl.cli.launch import read_plan
 from plugrl.cli.launch_plan import LaunchPlan
 from plugrl.cli.parsing import Flags
@@ -29,6 +30,17 @@ def train_plan(argv: tuple[str, ...]) -> LaunchPlan:
     plan = read_plan(argv, PROG, add_flags)
     assert plan is not None, "help is asked for before"
     return plan
+
+
+@cache
+def evaluation_plan(argv: tuple[str, ...]) -> LaunchPlan:
+    """The plan of an evaluation, likewise.
+
+    Raises:
+        UsageError: the arguments can't work.
+        CheckpointError: the checkpoint can't be used.
+    """
+    return evaluate.read_plan(argv, "plugrl-flow evaluate")
 
 
 def restarts(plan: LaunchPlan) -> RestartConfig:

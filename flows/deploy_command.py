@@ -1,0 +1,32 @@
+"""``plugrl-flow deploy``: a deployment of a process work pool."""
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from plugrl.cli.entry import write
+
+
+def run(argv: Sequence[str], prog: str) -> int:
+    """Make the deployment and say how to go on.
+
+    Raises:
+        ApiUnavailableError: there is no Prefect API.
+    """
+    parser = ArgumentParser(
+        prog=prog, description="Offer training as a deployment, whose runs a worker starts."
+    )
+    parser.add_argument("--name", default="train", help="name of the deployment (train)")
+    parser.add_argument("--pool", default="plugrl", help="work pool, made where missing (plugrl)")
+    arguments = parser.parse_args(list(argv))
+    from flows.api import require_api
+
+    url = require_api()
+    from flows.deployments import deploy
+
+    deployment = deploy(arguments.name, pool=arguments.pool)
+    write(
+        f"deployment: {url.removesuffix('/api')}/deployments/deployment/{deployment}\n"
+        f"its runs begin here once a worker is up:\n"
+        f"  PREFECT_API_URL={url} prefect worker start --pool {arguments.pool} --limit 1"
+    )
+    return 0

@@ -1,0 +1,43 @@
+"""Running one of our flows from a command: found API, outcome, no tracebacks."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from plugrl.cli.supervision import Ending
+from plugrl.errors import UsageError
+
+logger = logging.getLogger(__name__)
+
+
+def run_with_prefect(flow_name: str, parameters: Mapping[str, Any]) -> Ending | None:
+    """Run ``flows.NAME.NAME``; None where Prefect is away and nothing was begun.
+
+    Raises:
+        UsageError: it was stopped before it began.
+    """
+    from flows.api import ensure_api
+
+    if ensure_api() is None:
+        return None
+    from prefect.exceptions import TerminationSignal
+    from prefect.flow_engine import run_flow_async
+
+    from flows.beside import outcome_of
+
+    flow = getattr(import_module(f"flows.{flow_name}"), flow_name)
+    flow_call = run_flow_async(flow, parameters=dict(parameters), return_type="state")
+    try:
+        outcome = asyncio.run(outcome_of(flow_call))
+    except TerminationSignal as stop:
+        outcome = stop
+    if isinstance(outcome, TerminationSignal):
+        raise UsageError("stopped before anything was begun") from outcome
+    if isinstance(outcome, BaseException):
+        raise outcome
+    if outcome is None:
+        logger.warning("Prefect's API is away: the run is not recorded there, and goes on without")
+    assert outcome is None or isinstance(outcome, Ending)
+    return outcome

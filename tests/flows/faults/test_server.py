@@ -1,0 +1,42 @@
+"""The server dies in every way there is; the run goes on from its newest checkpoint."""
+
+import signal
+
+import pytest
+
+from plugrl.runs.records import RunState
+from plugrl.training.step_folder import step_dirs
+from tests.flows.faults.conftest import ENDLESS, Start
+
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("prefect_api")]
+
+WAYS = {
+    "kill": "the server was ended by SIGKILL",
+    "segv": "the server was ended by SIGSEGV",
+    "exit": "the server ended with exit code 7",
+    "raise": "ValueError: a fault in learn",
+}
+
+
+def test_whatever_ends_the_server_the_next_one_goes_on_and_sigterm_saves(start: Start):
+    run = start(*ENDLESS)
+    newest = -1
+    for attempt, (way, reason) in enumerate(WAYS.items(), start=1):
+        saved = run.wait_for("saved", 2, attempt=attempt)
+        assert saved.step > newest
+        run.harm(way)
+        crashed = run.wait_for("crashed", attempt)
+        assert crashed.details["why"] == reason
+        newest = int(step_dirs(run.folder)[-1].name)
+        resumed = run.wait_for("resumed", attempt)
+        assert resumed.step == newest
+    run.wait_for("saved", attempt=len(WAYS) + 1)
+    run.signal(signal.SIGTERM)
+    assert run.finish() == 0, run.text
+    train, attempts = run.states()
+    assert train == "Cancelled"
+    assert attempts == ["Crashed", "Crashed", "Crashed", "Failed", "Cancelled"]
+    status = run.status()
+    assert status is not None
+    assert (status.state, status.attempt, status.exit_code) == (RunState.STOPPED, 5, 0)
+    assert int(step_dirs(run.folder)[-1].name) > newest

@@ -1,0 +1,76 @@
+"""Every way to stop a run, and what is left of it."""
+
+import signal
+from collections.abc import Callable
+
+import pytest
+
+from plugrl.runs.records import RunState
+from plugrl.training.step_folder import valid_steps
+from tests.flows.faults.conftest import (
+    ENDLESS,
+    LONG_LEARN,
+    Run,
+    Start,
+    api,
+    flow_run_of,
+    until,
+)
+
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("prefect_api")]
+
+
+def cancel_through_the_api(run: Run) -> None:
+    """As the UI does, and ``prefect flow-run cancel``."""
+    state = {"type": "CANCELLING", "name": "Cancelling"}
+    api(f"/flow_runs/{flow_run_of(run.folder.name)['id']}/set_state", state=state, force=False)
+
+
+STOPS: dict[str, Callable[[Run], None]] = {
+    "Ctrl-C": lambda run: run.signal(signal.SIGINT),
+    "cancelled in Prefect": cancel_through_the_api,
+}
+
+
+@pytest.mark.parametrize("stop", STOPS.values(), ids=STOPS)
+def test_a_stop_saves_and_both_flow_runs_are_cancelled(start: Start, stop):
+    run = start(*ENDLESS)
+    run.wait_for("learn")
+    stop(run)
+    assert run.finish() == 0, run.text
+    assert run.states() == ("Cancelled", ["Cancelled"])
+    status = run.status()
+    assert status is not None
+    assert status.state is RunState.STOPPED
+    assert valid_steps(run.folder)[-1] == status.step
+    assert [e.event for e in run.events()][-1] == "stopped"
+
+
+def test_a_second_ctrl_c_leaves_at_once(start: Start):
+    run = start(*LONG_LEARN)
+    run.wait_for("worker_joined")
+    until("a learn", lambda: (status := run.status()) and status.phase == "learn")
+
+    def interrupt() -> bool:
+        # What follows within half a second is taken for the same Ctrl-C.
+        run.signal(signal.SIGINT)
+        return run.process.poll() is not None
+
+    until("the end", interrupt, patience_s=25)
+    assert run.finish() == 130, run.text
+    assert run.states() == ("Cancelled", ["Cancelled"])
+    assert valid_steps(run.folder) == []
+
+
+def test_a_killed_supervisor_leaves_no_process_and_a_saved_run_to_resume(start: Start):
+    run = start(*ENDLESS)
+    run.wait_for("saved")
+    run.process.kill()
+    assert run.finish() == -signal.SIGKILL
+    until("the last record", lambda: run.events("stopped"))
+    step = valid_steps(run.folder)[-1]
+    again = start(*ENDLESS, "--resume", name=run.folder.name)
+    assert again.wait_for("resumed").step == step
+    again.wait_for("saved", attempt=2)
+    again.signal(signal.SIGTERM)
+    assert again.finish() == 0, again.text
