@@ -13,12 +13,16 @@ from plugrl_tui.core.catalog import Names
 from plugrl_tui.core.draft import NO_CLIENTS, SECRETS, Draft
 from plugrl_tui.core.fields import FieldSpec, Kind
 
-TRAIN = ("plugrl", "launch")
-"""The command that runs a server and local env clients."""
+TRAIN = ("plugrl-flow", "train")
+"""The command that runs a server and local env clients, supervised."""
 SERVE = ("plugrl-run-server",)
 """The command that runs a server alone."""
 CLIENT = ("plugrl-run-env-client",)
 NUM_NAMES = 4
+_BESIDE_SERVER = frozenset({"clients", "flow", "restarts"})
+"""Groups that a server alone has not."""
+_NOT_KEPT = frozenset({"env", "import", "detach", "no-detach"})
+"""Flags that are no field's: the names tell of the first two, and we start detached anyway."""
 _STEP_LIMIT = "env.max_episode_steps"
 
 
@@ -36,7 +40,7 @@ def command(draft: Draft) -> list[str]:
     if names.env is not None:
         words.append(f"--env={names.env}")
     for group in draft.groups:
-        if group.name == "clients" and alone:
+        if alone and group.name in _BESIDE_SERVER:
             continue
         config = _without_secrets(configs[group.name])
         words += to_flags(config, group.config, prefix=group.prefix)
@@ -153,7 +157,7 @@ def _texts(flags: Sequence[_Flag], draft: Draft) -> Mapping[str, str]:
     known = _known_flags(draft)
     texts: dict[str, str] = {}
     for flag in flags:
-        if flag.name in ("env", "import"):
+        if flag.name in _NOT_KEPT:
             continue
         key, fixed = known.get(flag.name, (None, None))
         if key is None:

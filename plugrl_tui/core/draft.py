@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from plugrl.cli.restarts import RestartConfig
 from plugrl.config.client import ClientConfig, LocalClients
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import ConfigError, UnknownNameError
@@ -15,12 +16,21 @@ from plugrl_tui.core.fields import FieldSpec, replaced, specs
 VERSION = 1
 NAMES_KEY = "names"
 """Where an error stands that concerns no field."""
+ENV_KEY = "names.env"
 SECRETS = frozenset({"server.api_key"})
 """Never written, never shown, never in a command: they reach the run by its environment."""
 USUAL = {"clients.num_procs": "2", "clients.num_envs": "4"}
 """What a new run changes of the defaults."""
 NO_CLIENTS = "clients.num_procs"
 """0 in this field: a person starts the env clients."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowChoices:
+    """How the run is conducted."""
+
+    prefect: bool = True
+    """Record the run in Prefect; without, nothing but its history is lost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +75,8 @@ class Draft:
             Group(name="run", prefix="", config=RunConfig()),
             Group(name="clients", prefix="", config=LocalClients()),
             *self._named_groups(),
+            Group(name="flow", prefix="", config=FlowChoices()),
+            Group(name="restarts", prefix="", config=RestartConfig()),
             Group(name="track", prefix="track.", config=TrackConfig()),
             Group(name="server", prefix="", config=ServerConfig()),
         ]
@@ -189,6 +201,8 @@ def _judge(draft: Draft) -> Verdict:
         reason = str(error)
     if reason is not None:
         errors[NAMES_KEY] = reason
+    if draft.names.env is None and draft.value(NO_CLIENTS) != 0:
+        errors[ENV_KEY] = "expected an env for the local env clients; or set their num_procs to 0"
     if "clients" in configs and "run" in configs:
         errors.update(_complaint_of_clients(configs["clients"]))
     return Verdict(configs=configs, errors=errors)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from plugrl.errors import UnknownNameError
 from plugrl.registry import ALGORITHMS, POLICIES, Registry
 from plugrl_tui.core import catalog
-from plugrl_tui.core.draft import NAMES_KEY, SECRETS, Draft
+from plugrl_tui.core.draft import ENV_KEY, NAMES_KEY, SECRETS, Draft
 from plugrl_tui.core.fields import FieldSpec, Kind
 
 NO_ENV = "none"
@@ -18,10 +18,12 @@ HEADINGS: Mapping[str, str] = {
     "algo": "algorithm",
     "policy": "policy",
     "env": "env",
+    "flow": "flow",
+    "restarts": "restarts",
     "track": "tracking",
     "server": "server",
 }
-CLOSED = frozenset({"policy", "env", "track", "server"})
+CLOSED = frozenset({"policy", "env", "flow", "restarts", "track", "server"})
 """Groups that few people change."""
 _BULLETS = "\N{BULLET}" * 8
 _WORDS_OF_NAMES: Mapping[str, str] = {
@@ -140,7 +142,7 @@ def _wanted(row: FormRow, view: View) -> bool:
 
 def _groups(draft: Draft, view: View) -> Iterator[tuple[str, list[FormRow]]]:
     errors = {**view.notes, **draft.verdict.errors}
-    yield NAMES_KEY, list(_names(draft, errors.get(NAMES_KEY)))
+    yield NAMES_KEY, list(_names(draft, errors.get(NAMES_KEY), errors.get(ENV_KEY)))
     changed = frozenset(draft.changed)
     for group in draft.groups:
         yield (
@@ -174,7 +176,7 @@ def _field_row(
     )
 
 
-def _names(draft: Draft, error: str | None) -> Iterator[FormRow]:
+def _names(draft: Draft, error: str | None, env_error: str | None) -> Iterator[FormRow]:
     names = draft.names
     choices: dict[str, tuple[str, ...]] = {
         "algorithm": tuple(ALGORITHMS.uids()),
@@ -189,7 +191,7 @@ def _names(draft: Draft, error: str | None) -> Iterator[FormRow]:
             key=f"{NAMES_KEY}.{name}",
             label=name.replace("_", " "),
             text=texts[name],
-            error=error if blamed else None,
+            error=error if blamed else env_error if name == "env" else None,
             help=words,
             type_words="name",
             choices=choices.get(name, ()),

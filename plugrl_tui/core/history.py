@@ -20,7 +20,9 @@ from plugrl_tui.core.format import duration, grouped
 from plugrl_tui.core.tail import JsonTail
 
 METRICS_FILE = "metrics.jsonl"
-_NOT_NEWS = frozenset({"run.exp_name", "run.seed", "run.resume", "run.overwrite"})
+_NOT_NEWS = frozenset(
+    {"run.exp_name", "run.checkpoint_base_dir", "run.seed", "run.resume", "run.overwrite"}
+)
 """Fields that tell nothing of how a run differs from others."""
 
 

@@ -84,6 +84,8 @@ def _packages(draft: Draft) -> Iterator[Finding]:
     local = draft.value(NO_CLIENTS) > 0
     if local and _MUJOCO_ENVS.fullmatch(getattr(env, "id", "") or ""):
         needed["mujoco"] = "mujoco"
+    if local and draft.value("flow.prefect"):
+        needed["prefect"] = "flows"
     track = draft.verdict.configs["track"]
     if track.enabled:
         needed[track.tracker] = _TRACKERS[track.tracker]

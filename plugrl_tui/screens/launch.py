@@ -58,7 +58,7 @@ class LaunchScreen(RoomScreen):
         yield FieldLines(id="field")
         yield Editor(id="editor")
         yield CommandLines(id="command")
-        yield Footer()
+        yield Footer(compact=True, show_command_palette=False)
 
     @property
     def table(self) -> FieldTable:

@@ -70,12 +70,12 @@ class RunsScreen(RoomScreen):
 
     def compose(self) -> ComposeResult:
         """The table, what is said of one run, the filter."""
-        yield Static(" plugrl ▸ runs", id="title", markup=False)
+        yield Static("plugrl ▸ runs", id="title", markup=False)
         with Container(id="both"):
             yield RunTable(id="runs")
             yield RunDetail(id="detail")
         yield Editor(id="filter")
-        yield Footer()
+        yield Footer(compact=True, show_command_palette=False)
 
     @property
     def app_(self) -> "PlugRLApp":
@@ -136,7 +136,7 @@ class RunsScreen(RoomScreen):
             self._title(f"{len(rows)} runs, {living} of them live" if rows else "")
 
     def _title(self, words: str) -> None:
-        text = " plugrl ▸ runs" + (f"     {words}" if words else "")
+        text = "plugrl ▸ runs" + (f"     {words}" if words else "")
         title = self.query_one("#title", Static)
         if title.content != text:
             title.update(text)

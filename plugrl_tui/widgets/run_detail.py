@@ -95,4 +95,4 @@ def _wrapped(text: str, width: int) -> list[str]:
         if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
-    return [fmt.fitted(line, width) for line in lines]
+    return [line[at : at + width] for line in lines for at in range(0, max(len(line), 1), width)]

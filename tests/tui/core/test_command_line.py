@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flows.plans import add_flags
 from plugrl.cli.env_choice import choose_env
 from plugrl.cli.launch import opening_flags
 from plugrl.cli.parsing import take_names
@@ -16,11 +17,18 @@ from plugrl.registry import POLICIES
 from plugrl_tui.core import catalog, command_line
 from plugrl_tui.core.catalog import Names
 from plugrl_tui.core.command_line import PastedError
-from plugrl_tui.core.draft import Draft
+from plugrl_tui.core.draft import Draft, FlowChoices
 from plugrl_tui.core.fields import FieldSpec, Kind
 
-COMBINATIONS = list(catalog.every_combination())
-ENV_NAMES = [*catalog.env_names(), "gym-v1", "Hopper-v4", "my_package.my_module:MyEnv"]
+ENV_NAMES = [*catalog.env_names(), "Hopper-v4", "my_package.my_module:MyEnv"]
+
+
+def with_fitting_env(names: Names) -> Names:
+    choices = (replace(names, env=env) for env in ENV_NAMES)
+    return next(choice for choice in choices if catalog.why_unfit(choice) is None)
+
+
+COMBINATIONS = list(map(with_fitting_env, catalog.every_combination()))
 OTHER_TEXTS = {
     Kind.INT: "12_345",
     Kind.FLOAT: "3e-4",
@@ -49,14 +57,15 @@ def parsed(words: list[str]) -> Any:
     names, flags = take_names(words[len(command_line.TRAIN) :], NAMES, POLICIES)
     env = next((w.partition("=")[2] for w in words if w.startswith("--env=")), None)
     choice = None if env is None else choose_env(env)
-    return add_server_flags(opening_flags("p", "d"), names, "p", choice).parse(flags)
+    return add_server_flags(add_flags(opening_flags("p", "d")), names, "p", choice).parse(flags)
 
 
 def means_the_same(draft: Draft) -> None:
     assert draft.verdict.errors == {}
     arguments = parsed(command_line.command(draft))
     for name, config in draft.verdict.configs.items():
-        assert getattr(arguments, name) == config, name
+        found = getattr(arguments, name, None)
+        assert (FlowChoices(prefect=arguments.prefect) if name == "flow" else found) == config, name
 
 
 def other_text(key: str, spec: FieldSpec) -> str:
@@ -71,9 +80,7 @@ def other_text(key: str, spec: FieldSpec) -> str:
 
 @pytest.mark.parametrize("names", COMBINATIONS, ids=lambda n: f"{n.policy}-{n.algorithm}")
 def test_the_defaults_of_every_combination_that_can_train(names: Names) -> None:
-    envs = (None, *ENV_NAMES)
-    fitting = next(e for e in envs if catalog.why_unfit(replace(names, env=e)) is None)
-    means_the_same(Draft(names=replace(names, env=fitting), texts={}))
+    means_the_same(Draft(names=names, texts={}))
 
 
 @pytest.mark.parametrize("names", COMBINATIONS, ids=lambda n: f"{n.policy}-{n.algorithm}")
@@ -100,7 +107,7 @@ def test_none_is_written_wherever_a_field_may_be_none(names: Names) -> None:
 
 @pytest.mark.parametrize("names", COMBINATIONS, ids=lambda n: f"{n.policy}-{n.algorithm}")
 def test_a_command_that_is_pasted_makes_the_same_draft(names: Names) -> None:
-    for env in (None, "dummy-v1:state"):
+    for env in (names.env, "gym-v1"):
         draft = Draft(names=replace(names, env=env), texts={})
         changed = draft.with_texts({k: other_text(k, spec) for k, spec in draft.specs.items()})
         again = command_line.read(command_line.command_text(changed), Draft())
@@ -148,7 +155,7 @@ def test_switches_take_no_value() -> None:
         ("--algo.gama 0.9", "unknown flag --algo.gama, did you mean --algo.gamma?"),
         ("--seed", "expected a value (whole number), got none, at --seed"),
         ("hello there", "expected flags, such as --seed 3, got 'hello there'"),
-        ("plugrl launch ppo", "expected flags"),
+        ("plugrl-flow train ppo", "expected flags"),
         ("gaussian-policy default --seed 3", "expected POLICY VARIANT ALGO VARIANT"),
         ("--seed 'open", "No closing quotation"),
     ],
