@@ -19,6 +19,7 @@
     │   ├── CheckpointDamagedError  missing files, wrong hashes, unreadable data
     │   └── CheckpointMismatchError written for another policy, algorithm or architecture
     ├── RunRecordError              a record in a run's folder that can't be read
+    ├── HistoryUnavailableError     what Prefect remembers of a run can't be had
     ├── LearnDivergedError          a learn's numbers became NaN or infinite
     └── LearnInterruptedError       a stop was asked for in the middle of a learn
 
@@ -133,6 +134,10 @@ class CheckpointMismatchError(CheckpointError, UsageError):
 
 class RunRecordError(PlugRLError):
     """A file that tells of a run is damaged, or of a version that is not known here."""
+
+
+class HistoryUnavailableError(PlugRLError):
+    """What Prefect remembers of a run can't be had; the run's own folder can."""
 
 
 class LearnDivergedError(PlugRLError):

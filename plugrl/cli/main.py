@@ -18,6 +18,8 @@ COMMANDS = {
     "eval": ("plugrl.cli.evaluate", "measure a checkpoint over whole episodes"),
     "checkpoints": ("plugrl.cli.checkpoints", "show what a run has saved"),
     "list": ("plugrl.cli.list_names", "list policies, algorithms and envs"),
+    # By name: this library knows nothing of Prefect, whom the package beside it is about.
+    "ui": ("flows.ui", "open the pages that remember runs"),
 }
 
 

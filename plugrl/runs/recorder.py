@@ -98,10 +98,11 @@ class RunRecorder:
         Args:
             event: what happened.
             step: the server's, if None.
-            **details: the event's own fields.
+            **details: the event's own fields; those that are None are left out.
         """
         step = self._progress().step if step is None else step
-        self._events.append(Event(event=event, attempt=0, step=step, details=details))
+        told = {name: value for name, value in details.items() if value is not None}
+        self._events.append(Event(event=event, attempt=0, step=step, details=told))
         self._woken.set()
 
     def saved(self, checkpoint: Checkpoint) -> None:

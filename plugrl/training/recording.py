@@ -26,7 +26,7 @@ from plugrl.training.checkpoint import LoadedCheckpoint
 from plugrl.training.run_folder import RunFolder
 from plugrl.training.spec import RunSpec
 
-MIN_SECONDS_BETWEEN_LEARNS = 1.0
+MIN_SECONDS_BETWEEN_LEARNS = 10.0
 """Of two learns that end within this time, the second is no event; metrics.jsonl has them all."""
 LEFT_AT_ONCE = 130
 """The server's exit code after a second signal."""
@@ -90,7 +90,9 @@ class Recording(logging.Handler):
 
     def opened(self, url: str) -> None:
         """Begin to write: the folder is ours and the server listens."""
-        self._recorder.event("listening", url=url)
+        owner = self._spec.provenance.owner
+        flow_run_id = None if owner is None else owner.flow_run_id
+        self._recorder.event("listening", url=url, flow_run_id=flow_run_id)
         self._recorder.open(self._record(), url)
 
     def learned(self, step: int) -> None:

@@ -207,9 +207,9 @@ def test_a_last_save_that_fails_makes_the_run_fail(spec):
     assert status.last_checkpoint is None
 
 
-def test_of_many_learns_a_second_at_most_one_is_an_event(spec):
+def test_of_many_learns_in_ten_seconds_one_is_an_event(spec):
     run = build_run(spec(algorithm_config=longer(spec(), 64 * 32)))
     train(run)
     lines = (run.run_dir / "metrics.jsonl").read_text().splitlines()
     learns = [line for line in lines if "step" in json.loads(line)]
-    assert events(run).count("learn") < len(learns)
+    assert 1 <= events(run).count("learn") < len(learns)

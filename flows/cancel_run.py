@@ -1,0 +1,79 @@
+"""``plugrl-flow cancel RUN``: stop a run, which saves; works without Prefect."""
+
+import os
+import signal
+import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from flows.run_words import state_of, steps_of
+from plugrl.cli.entry import EXIT_FAILED, write
+from plugrl.errors import UsageError
+from plugrl.runs import catalog, liveness
+from plugrl.runs.catalog import FoundRun
+from plugrl.runs.records import RunState, RunStatus
+
+TIMEOUT_S = 120.0
+"""How long a run may take to save and end; a learn in progress is waited for."""
+POLL_S = 0.2
+
+
+def run(argv: Sequence[str], prog: str) -> int:
+    """Ask a run to stop, and wait until it has; returns the exit code.
+
+    Raises:
+        UnknownNameError: there is no such run.
+        UsageError: it does not run, or runs on another machine.
+    """
+    parser = ArgumentParser(
+        prog=prog, description="Stop a run gracefully: it saves, and can be resumed."
+    )
+    parser.add_argument("run", metavar="RUN", help="its name, ALGO/POLICY/NAME, or its folder")
+    parser.add_argument("--no-wait", action="store_true", help="leave once it was asked to stop")
+    arguments = parser.parse_args(list(argv))
+    found = catalog.find_run(arguments.run)
+    name = found.record.exp_name
+    os.kill(_process_of(found), signal.SIGTERM)
+    if arguments.no_wait:
+        write(f"{name} was asked to stop")
+        return 0
+    write(f"{name} was asked to stop; waiting until it has saved ...")
+    deadline = time.monotonic() + TIMEOUT_S
+    while _runs(found := catalog.find_run(str(found.path))):
+        if time.monotonic() > deadline:
+            write(f"{name} goes on after {TIMEOUT_S:g} s: {state_of(found)}; see its log.txt")
+            return EXIT_FAILED
+        time.sleep(POLL_S)
+    saved = None if found.status is None else found.status.last_checkpoint
+    kept = "without a checkpoint" if saved is None else f"its checkpoint is {saved.path}"
+    write(f"{name} is {state_of(found)} at step {steps_of(found)}; {kept}")
+    return 0
+
+
+def _process_of(run: FoundRun) -> int:
+    """The process to ask: who answers for the run, or a server that outlived it."""
+    status, name = run.status, run.record.exp_name
+    if status is None or status.state.final:
+        raise UsageError(f"expected a run that goes on, got {name}, which is {state_of(run)}")
+    if not liveness.on_this_host(status):
+        raise UsageError(f"{name} runs on {status.host}; cancel it there")
+    for pid, started in _processes(status):
+        if liveness.process_is(pid, started):
+            return pid
+    raise UsageError(f"expected a run that goes on, got {name}, whose process is gone")
+
+
+def _processes(status: RunStatus) -> list[tuple[int, float | None]]:
+    pairs = (
+        (status.pid, status.pid_started),
+        (status.server_pid, status.server_pid_started),
+    )
+    return [(pid, started) for pid, started in pairs if pid is not None]
+
+
+def _runs(run: FoundRun) -> bool:
+    status = run.status
+    if status is None:
+        return False
+    over = liveness.observed_state(status, time.time())
+    return not over.final and over is not RunState.LOST

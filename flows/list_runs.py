@@ -1,0 +1,75 @@
+"""``plugrl-flow list``: all runs of this user, the newest first."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+
+from flows.run_words import moment, reason_of, state_of, steps_of
+from plugrl.cli.entry import write
+from plugrl.cli.table import columns, terminal_width
+from plugrl.runs import catalog
+from plugrl.runs.catalog import FoundRun, Runs
+from plugrl.runs.files import plain
+
+DEFAULT_LIMIT = 20
+
+
+def run(argv: Sequence[str], prog: str) -> int:
+    """Write the runs, and which could not be read."""
+    parser = ArgumentParser(
+        prog=prog, description="List the runs of this user, the newest first.", allow_abbrev=False
+    )
+    parser.add_argument("--all", action="store_true", help=f"more than {DEFAULT_LIMIT}")
+    parser.add_argument("--json", action="store_true", help="write JSON, with all there is to know")
+    arguments = parser.parse_args(list(argv))
+    runs = catalog.find_runs()
+    shown = runs.found if arguments.all else runs.found[:DEFAULT_LIMIT]
+    if arguments.json:
+        write(json.dumps(_data(shown, runs), indent=1))
+    else:
+        write(_text(shown, runs))
+    return 0
+
+
+def as_data(run: FoundRun) -> dict[str, Any]:
+    """A run as JSON: its folder, the state as seen now, its record and its status."""
+    data: dict[str, Any] = plain(
+        {"path": run.path, "state": state_of(run), "record": run.record, "status": run.status}
+    )
+    return data
+
+
+def _data(shown: list[FoundRun], runs: Runs) -> dict[str, Any]:
+    skipped = [{"path": str(path), "reason": reason} for path, reason in runs.skipped]
+    return {"runs": [as_data(run) for run in shown], "skipped": skipped}
+
+
+def _text(shown: list[FoundRun], runs: Runs) -> str:
+    parts = []
+    if shown:
+        head = ("RUN", "STATE", "STEP", "ALGORITHM", "POLICY", "ENV", "STARTED", "WHY")
+        rows = [head, *(_row(run) for run in shown)]
+        parts.append(columns(rows, width=terminal_width()))
+    else:
+        parts.append("no runs yet; plugrl-flow train --help says how to start one")
+    if hidden := len(runs.found) - len(shown):
+        parts.append(f"and {hidden} older; --all shows them")
+    if runs.skipped:
+        lines = "".join(f"\n  {skipped.reason}" for skipped in runs.skipped)
+        parts.append(f"{len(runs.skipped)} left out:{lines}")
+    return "\n".join(parts)
+
+
+def _row(run: FoundRun) -> tuple[str, ...]:
+    record = run.record
+    return (
+        record.exp_name,
+        state_of(run),
+        steps_of(run),
+        f"{record.algorithm} {record.algorithm_variant}",
+        record.policy,
+        record.env or "-",
+        moment(record.created_at),
+        reason_of(run),
+    )
