@@ -250,9 +250,9 @@ _REASONS = {
 
 
 def _live_verdict(snapshot: Snapshot) -> Verdict:
-    if snapshot.phase == "finished":
+    if snapshot.phase == "finished" and not snapshot.stopping:
         return Verdict(RunState.DONE, "the server is closing")
-    if snapshot.stopping or snapshot.phase == "stopping":
+    if snapshot.stopping or snapshot.phase in {"stopping", "finished"}:
         return Verdict(RunState.STOPPING, "finishing, saving, closing the workers")
     if snapshot.phase == "starting":
         return Verdict(RunState.STARTING, "")
