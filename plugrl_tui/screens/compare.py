@@ -1,0 +1,135 @@
+"""COMPARE: two to four runs over one another."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import Footer, Static
+
+from plugrl_tui.actions import bindings
+from plugrl_tui.core import comparison
+from plugrl_tui.core.svg_chart import Line, svg
+from plugrl_tui.screens.base import RoomScreen
+from plugrl_tui.widgets.difference_table import DifferenceTable
+from plugrl_tui.widgets.overlay_chart import OverlayChart
+
+REFRESH_S = 2.0
+
+
+class CompareScreen(RoomScreen):
+    """Runs, read from their folders, also while they go on."""
+
+    ACTION_GROUP = "compare"
+    PANE_GROUPS = ("list",)
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("compare")]
+    DEFAULT_CSS = """
+    CompareScreen #title { height: 1; background: $panel; padding: 0 1; text-style: bold; }
+    CompareScreen OverlayChart { height: 3fr; }
+    CompareScreen DifferenceTable { height: 2fr; }
+    """
+
+    def __init__(self, *, runs: Sequence[Path]) -> None:
+        """Compare the runs in these folders.
+
+        Raises:
+            UsageError: there are too few or too many.
+        """
+        super().__init__()
+        self._runs = comparison.compared(runs)
+        self._revisions: tuple[int, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """Chart and table."""
+        yield Static("plugrl ▸ compare", id="title", markup=False)
+        yield OverlayChart(self._runs, id="chart")
+        yield DifferenceTable(self._runs, id="differences")
+        yield Footer(compact=True, show_command_palette=False)
+
+    @property
+    def chart(self) -> OverlayChart:
+        """The chart."""
+        return self.query_one(OverlayChart)
+
+    @property
+    def table(self) -> DifferenceTable:
+        """The table."""
+        return self.query_one(DifferenceTable)
+
+    def on_mount(self) -> None:
+        """Read them, and again while they grow."""
+        self.table.focus()
+        self.read()
+        self.set_interval(REFRESH_S, self.read)
+
+    @work(thread=True, exclusive=True, group="read")
+    def read(self) -> None:
+        """Take what is new."""
+        for run in self._runs:
+            run.read()
+        self.app.call_from_thread(self._show)
+
+    def _show(self) -> None:
+        revisions = tuple(n for run in self._runs for n in run.model.revisions.values())
+        if revisions != self._revisions and self.is_mounted:
+            self._revisions = revisions
+            self.chart.draw()
+            self.table.draw()
+            problems = [problem for run in self._runs for problem in run.model.problems]
+            if problems:
+                self.query_one("#title", Static).update(f"plugrl ▸ compare     {problems[0]}")
+
+    def action_next_metric(self) -> None:
+        """The next metric."""
+        self.chart.turn_metric(1)
+
+    def action_previous_metric(self) -> None:
+        """The metric before."""
+        self.chart.turn_metric(-1)
+
+    def action_toggle_axis(self) -> None:
+        """Steps or time."""
+        self.chart.over_time = not self.chart.over_time
+        self.chart.draw()
+
+    def action_smooth(self) -> None:
+        """Smoothing."""
+        self.chart.turn_smoothing()
+
+    def action_all_fields(self) -> None:
+        """All fields, or only those that differ."""
+        self.table.all_fields = not self.table.all_fields
+        self.table.draw()
+
+    def action_export_csv(self) -> None:
+        """A table."""
+        self._write("csv", comparison.csv_text(self._runs))
+
+    def action_export_svg(self) -> None:
+        """A picture of the metric that is shown."""
+        metric, over_time = self.chart.metric, self.chart.over_time
+        lines = []
+        for run in self._runs:
+            points = list(comparison.points(run, metric))
+            begin = points[0][1] if points else 0.0
+            xs = [moment - begin if over_time else step for step, moment, _ in points]
+            ys = [number for _, _, number in points]
+            lines.append(Line(run.name, list(zip(xs, ys, strict=True))))
+        x_label = "seconds since the start" if over_time else "steps"
+        self._write("svg", svg(lines, title=metric, x_label=x_label))
+
+    def action_leave(self) -> None:
+        """Go back."""
+        self.dismiss()
+
+    def _write(self, kind: str, text: str) -> None:
+        names = "-".join(run.name for run in self._runs)[:120]
+        path = Path.cwd() / f"compare-{names}.{kind}"
+        try:
+            path.write_text(text, "utf-8")
+        except OSError as error:
+            self.notify(f"can't write {path}: {error.strerror}", severity="error")
+        else:
+            self.notify(f"wrote {path}")
