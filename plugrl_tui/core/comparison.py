@@ -19,6 +19,7 @@ from plugrl_tui.core.model import RunModel
 from plugrl_tui.core.run_filter import flat
 
 LETTERS = "ABCD"
+_NAMES = ("algorithm", "algorithm_variant", "policy", "policy_variant", "env")
 _SAME_NEWS = ("run.exp_name", "run.resume", "run.overwrite", "run.checkpoint_base_dir")
 """Fields that always differ and tell nothing."""
 
@@ -144,8 +145,7 @@ def differences(runs: Sequence[Compared]) -> list[Difference]:
         Difference("return", tuple(value(run.model.curves.last(RETURN)) for run in runs)),
         Difference("began from", tuple(_began_from(run) for run in runs)),
     ]
-    for name in ("algorithm", "algorithm_variant", "policy", "policy_variant", "env"):
-        told.append(Difference(name, tuple(_named(run, name) for run in runs)))
+    told += [Difference(name, tuple(_named(run, name) for run in runs)) for name in _NAMES]
     configs = [dict(flat(run.model.record.config)) if run.model.record else {} for run in runs]
     fields = [key for key in dict.fromkeys(k for c in configs for k in c) if key not in _SAME_NEWS]
     told += [Difference(key, tuple(_shown(c.get(key, MISSING)) for c in configs)) for key in fields]
@@ -175,9 +175,9 @@ def points(run: Compared, metric: str) -> Iterator[tuple[int, float, float]]:
 
 def _began_from(run: Compared) -> str:
     parent = run.model.record.parent_checkpoint if run.model.record else None
-    return (
-        "fresh weights" if parent is None else f"{Path(parent).parent.name} @ {Path(parent).name}"
-    )
+    if parent is None:
+        return "fresh weights"
+    return f"{Path(parent).parent.name} @ {Path(parent).name}"
 
 
 def _named(run: Compared, name: str) -> str:

@@ -80,7 +80,7 @@ def _grid(x_range: tuple[float, float], y_range: tuple[float, float]) -> list[st
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:
-    assert math.isfinite(low) and math.isfinite(high), "only finite points are drawn"
+    assert math.isfinite(high - low), "only finite points are drawn"
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 

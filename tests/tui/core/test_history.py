@@ -1,0 +1,215 @@
+"""What RUNS knows of runs, read from real folders."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plugrl.runs import catalog
+from plugrl.runs.liveness import own_start, this_host
+from plugrl.runs.records import (
+    Checkpoint,
+    Event,
+    RunRecord,
+    RunState,
+    RunStatus,
+    append_event,
+    write_run,
+    write_status,
+)
+from plugrl_tui.core import history
+from plugrl_tui.core.command_line import PastedError
+from plugrl_tui.core.history import History, RunRow
+from plugrl_tui.core.run_filter import matcher
+
+ARGV = "plugrl-flow train gaussian-policy default ppo default --env=hopper --algo.gamma=0.9"
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "home"))
+
+
+def make_run(tmp_path: Path, name: str = "hopper-s3", **status: Any) -> Path:
+    """A run's folder as a server leaves it; of a process that is gone unless told otherwise."""
+    folder = tmp_path / "ckpt" / "ppo" / "gaussian-policy" / name
+    folder.mkdir(parents=True)
+    config = {"algo": {"learning_rate": 3e-4, "gamma": 0.9}, "run": {"seed": 3}}
+    record = RunRecord(
+        exp_name=name,
+        policy="gaussian-policy",
+        policy_variant="default",
+        algorithm="ppo",
+        algorithm_variant="default",
+        env="hopper",
+        argv=tuple(f"{ARGV} --exp-name={name}".split()),
+        config=config,
+        total_steps=1_000_000,
+    )
+    write_run(folder, record)
+    values = {"state": RunState.DONE, "step": 2048, "host": this_host(), "pid": 2**22 + 1}
+    write_status(folder, RunStatus(**{**values, **status}))
+    catalog.register(folder)
+    return folder
+
+
+def only_row(now: float | None = None) -> RunRow:
+    (row,) = History().read(now).rows
+    return row
+
+
+def write_metrics(folder: Path, *lines: dict[str, Any]) -> None:
+    text = "".join(json.dumps({"time": 1.0, **line}) + "\n" for line in lines)
+    (folder / "metrics.jsonl").write_text(text)
+
+
+def test_a_run_that_left_no_last_word_is_lost_and_can_be_resumed(tmp_path: Path) -> None:
+    make_run(tmp_path, state=RunState.RUNNING, last_checkpoint=Checkpoint("x/1024", 1024))
+    row = only_row()
+    assert row.state is RunState.LOST
+    assert row.reason == f"its process {2**22 + 1} is gone and left no last word"
+    assert row.advice == "r resumes from step 1,024; enter shows its log"
+    assert not row.lives
+
+
+def test_a_run_whose_process_is_silent_is_stalled(tmp_path: Path) -> None:
+    alive = {"pid": os.getpid(), "pid_started": own_start(), "updated_at": 1000.0}
+    make_run(tmp_path, state=RunState.RUNNING, **alive)
+    row = only_row(now=1130.0)
+    assert row.state is RunState.STALLED
+    assert row.reason == "its process lives and has been silent for 2:10"
+    assert row.lives
+
+
+def test_a_failed_run_tells_its_last_error(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, state=RunState.FAILED, attempt=2)
+    for why in ("out of memory", "exit code 139"):
+        append_event(folder, Event(event="crashed", attempt=1, step=10, details={"why": why}))
+    row = only_row()
+    assert row.errors == ("out of memory", "exit code 139")
+    assert row.reason == "exit code 139"
+    assert row.advice == "N starts it anew; enter shows its log"
+
+
+def test_returns_that_a_resume_has_superseded_are_gone(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    name = "rollout/episode_return_mean"
+    write_metrics(
+        folder,
+        {"event": "started", "step": 0},
+        {"step": 10, name: 1.0},
+        {"step": 20, name: 2.0},
+        {"step": 30, name: None},
+        {"event": "resumed", "step": 10},
+        {"step": 20, name: 5.0},
+    )
+    row = only_row()
+    assert row.returns == (1.0, 5.0)
+    assert row.last_return == 5.0
+
+
+def test_a_second_look_sees_what_has_changed_and_else_returns_the_same(tmp_path: Path) -> None:
+    make_run(tmp_path, "one")
+    reader = History()
+    first = reader.read()
+    assert reader.read() is first
+    second = make_run(tmp_path, "two")
+    assert {row.name for row in reader.read().rows} == {"one", "two"}
+    write_status(second, RunStatus(state=RunState.STOPPED, step=77))
+    assert {row.step for row in reader.read().rows} == {2048, 77}
+
+
+def test_folders_that_are_gone_or_damaged_are_named_and_skipped(tmp_path: Path) -> None:
+    gone, damaged = make_run(tmp_path, "gone"), make_run(tmp_path, "damaged")
+    make_run(tmp_path, "whole")
+    shutil.rmtree(gone)
+    (damaged / "run.json").write_text("{")
+    listing = History().read()
+    assert [row.name for row in listing.rows] == ["whole"]
+    assert {skipped.path.name for skipped in listing.skipped} == {"gone", "damaged"}
+
+
+def test_a_damaged_status_is_a_lost_run_with_a_sentence(tmp_path: Path) -> None:
+    (make_run(tmp_path) / "status.json").write_text("[]")
+    row = only_row()
+    assert (row.state, row.reason) == (RunState.LOST, "it left no status that can be read")
+
+
+def test_a_resume_goes_on_in_the_same_folder_from_anywhere(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    draft = history.resumed(only_row())
+    run = draft.verdict.configs["run"]
+    assert run.resume
+    assert run.checkpoint_base_dir / "ppo" / "gaussian-policy" / run.exp_name == folder
+    assert draft.value("algo.gamma") == 0.9
+
+
+def test_a_copy_has_no_name_and_no_resume(tmp_path: Path) -> None:
+    make_run(tmp_path)
+    run = history.copied(only_row()).verdict.configs["run"]
+    assert run.exp_name is None
+    assert not run.resume
+
+
+def test_what_a_run_changes_is_told_without_its_name(tmp_path: Path) -> None:
+    make_run(tmp_path)
+    assert history.changed_fields(only_row()) == ("algo.gamma 0.9",)
+
+
+def test_a_command_that_is_not_ours_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    data = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**data, "argv": ["python", "mine.py"]}))
+    row = only_row()
+    assert history.changed_fields(row) == ()
+    with pytest.raises(PastedError, match="expected flags"):
+        history.resumed(row)
+
+
+def test_lineage_names_the_parent_and_its_step(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    data = json.loads((folder / "run.json").read_text())
+    parent = "/else/ppo/gaussian-policy/hopper-s1/614400"
+    (folder / "run.json").write_text(json.dumps({**data, "parent_checkpoint": parent}))
+    assert only_row().lineage == "from hopper-s1 @ 614,400"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", True),
+        ("hopper", True),
+        ("HOPPER gauss", True),
+        ("walker", False),
+        ("state:done", True),
+        ("state:failed", False),
+        ("algo:ppo env:hopper name:s3", True),
+        ("lr<1e-3", True),
+        ("lr<1e-5", False),
+        ("seed=3", True),
+        ("algo.gamma>=0.9", True),
+        ("step>2_000", True),
+        ("return>0", False),
+        ("nothing=3", False),
+        ("hopper seed=4", False),
+    ],
+)
+def test_a_filter_finds(tmp_path: Path, text: str, *, found: bool) -> None:
+    make_run(tmp_path)
+    assert matcher(text)(only_row()) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("colour:red", "expected state:, name:, algo:, policy:, env:, got 'colour:red'"),
+        ("lr<fast", "expected a number after lr<, got 'fast'"),
+        ("state:", "expected a word after state:"),
+    ],
+)
+def test_a_filter_that_means_nothing_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        matcher(text)
