@@ -188,4 +188,6 @@ def _named(run: Compared, name: str) -> str:
 def _shown(found: object) -> str:
     if isinstance(found, list):
         return " ".join(map(str, found))
-    return "none" if found is None else str(found)
+    if found is None or isinstance(found, bool):
+        return str(found).lower()
+    return str(found)

@@ -24,7 +24,7 @@ from plugrl_tui.widgets.editor import Editor, PathSuggester
 from plugrl_tui.widgets.list_pane import ListPane
 from plugrl_tui.widgets.pane import Row, Span
 
-_FIXED_WIDTH = 47
+_FIXED_WIDTH = 48
 """Columns of all but the run's name."""
 
 

@@ -47,7 +47,7 @@ class OverlayChart(Pane):
         name = "return" if self.metric == RETURN else self.metric
         self.title = name + (f" (ema {weight:g})" if weight else "")
         axis = comparison.axis(self.runs, self.metric, over_time=self.over_time)
-        plot_width, plot_height = width - _AXIS_WIDTH, height - 3
+        plot_width, plot_height = width - _AXIS_WIDTH - 1, height - 3
         if axis is None:
             return [self._legend(width), [], [Span("no run has reported it yet", "dim")]]
         if plot_width < 8 or plot_height < 2:
