@@ -34,8 +34,9 @@ class Dummy(BaseAlgorithm[DummyConfig]):
             self.config.fake_learn_freq - self._num_collected,
             self.config.global_steps - self.global_step,
         )
-        num_stored = min(len(frames), room)
-        if num_stored < len(frames):
+        num_stored = len(frames)
+        if num_stored > room:
+            num_stored = room
             frames = frames.rows(slice(num_stored))
         self._num_collected += num_stored
         self.global_step += num_stored

@@ -6,6 +6,9 @@ caller's own thread reads. A small thread answers pings while the caller is away
 
 import contextlib
 import socket
+import ssl
+import struct
+import sys
 import threading
 import time
 from collections import deque
@@ -58,7 +61,7 @@ class Connection:
             self._socket.close()
             raise
         self._take_events()
-        self._socket.settimeout(config.receive_timeout_s)
+        self._wait_at_most(config.receive_timeout_s)
         threading.Thread(target=self._answer_pings, name="plugrl-pong", daemon=True).start()
 
     def send(self, *messages: bytes) -> None:
@@ -77,7 +80,7 @@ class Connection:
             except OSError as error:
                 # What the server sent last may say why.
                 self._read_to_end()
-                raise self._loss(str(error)) from error
+                raise self._loss(self._reason(error, "nothing was taken")) from error
 
     def receive(self) -> bytes:
         """Wait for the next binary message.
@@ -92,11 +95,8 @@ class Connection:
                 self._check_open()
                 try:
                     self._read()
-                except TimeoutError as error:
-                    timeout = self._config.receive_timeout_s
-                    raise self._loss(f"nothing came for {timeout:g} s") from error
                 except OSError as error:
-                    raise self._loss(str(error)) from error
+                    raise self._loss(self._reason(error, "nothing came")) from error
             self._refuse_text()
             return self._messages.popleft()
 
@@ -118,6 +118,19 @@ class Connection:
                 self._protocol.send_close(*closing)
             self._read_to_end()
             self._socket.close()
+
+    def _wait_at_most(self, timeout_s: float) -> None:
+        """How long a call on the socket may wait."""
+        if isinstance(self._socket, ssl.SSLSocket) or sys.platform == "win32":
+            self._socket.settimeout(timeout_s)
+            return
+        # The kernel's own timeout: with Python's, each call asks first whether it would have to
+        # wait, which costs a system call more.
+        self._socket.settimeout(None)
+        seconds = int(timeout_s)
+        timeval = struct.pack("@ll", seconds, int((timeout_s - seconds) * 1e6))
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            self._socket.setsockopt(socket.SOL_SOCKET, option, timeval)
 
     def _flush(self) -> None:
         self._sending = True
@@ -178,9 +191,14 @@ class Connection:
         with contextlib.suppress(OSError, StopIteration):
             self._flush()
             while self._protocol.state is not State.CLOSED:
-                self._socket.settimeout(max(deadline - time.monotonic(), 1e-3))
+                self._wait_at_most(max(deadline - time.monotonic(), 1e-3))
                 self._read()
                 self._messages.clear()
+
+    def _reason(self, error: OSError, silence: str) -> str:
+        if isinstance(error, TimeoutError | BlockingIOError):
+            return f"{silence} for {self._config.receive_timeout_s:g} s"
+        return str(error)
 
     def _loss(self, why: str) -> ConnectionLostError:
         close = self._protocol.close_rcvd
@@ -212,4 +230,4 @@ class Connection:
             return
         finally:
             with contextlib.suppress(OSError):
-                self._socket.settimeout(self._config.receive_timeout_s)
+                self._wait_at_most(self._config.receive_timeout_s)

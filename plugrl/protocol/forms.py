@@ -3,14 +3,15 @@
 The frames of a connection differ from each other in little more than the numbers in some arrays.
 A ``Form`` is all the rest of a frame that was once parsed and checked in full. A frame of the same
 length with the same bytes outside those arrays parses to the same tree with other numbers:
-comparing costs a fifth of parsing, and the arrays are views of the frame itself.
+comparing costs a tenth of parsing, and the arrays are views of the frame itself.
 
 Whatever is checked by its value (env indices, text) belongs to the form. Only arrays whose
-numbers need no check, or one that ``_refill`` makes again, may differ.
+numbers need no check, or one that a ``Filler`` makes again, may differ.
 """
 
+import struct
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -29,7 +30,11 @@ MAX_FORM_BYTES = 2**16
 """Largest form; frames of larger ones are parsed anew each time."""
 
 Path: TypeAlias = tuple[str, ...]
-Arrays: TypeAlias = Mapping[Path, Array]
+Arrays: TypeAlias = Sequence[Array]
+Filler: TypeAlias = Callable[[Arrays], Message | None]
+"""Makes a message of the arrays of a frame; None where only a full check can tell."""
+Positions: TypeAlias = Mapping[Path, int]
+"""Where in ``Arrays`` the array of a path is."""
 
 # How msgpack begins the map that stands for an array: four entries, the first key of type bin.
 _ARRAY_START = b"\x84\xc4\x0b__ndarray__"
@@ -54,24 +59,29 @@ class Slot(NamedTuple):
 class Form:
     """A checked frame without what is in its slots."""
 
-    fixed: tuple[tuple[int, int, bytes], ...]
-    """Start, stop and content of what stands before, between and behind the slots."""
+    layout: struct.Struct
+    """Reads what stands before, between and behind the slots."""
+    fixed: tuple[bytes, ...]
+    """What it has to read."""
     slots: tuple[Slot, ...]
-    example: Message
-    """The message that the frame carried; only the number of flags in its slots counts."""
+    flags: tuple[slice, ...]
+    """Where bools are, of whose bytes only two are legal."""
+    constants: tuple[Array, ...]
+    """Arrays that are part of what is fixed."""
+    fill: Filler
+    """Takes the arrays in the slots, then the constants."""
 
     def matches(self, frame: bytes) -> bool:
         """Whether a frame of the same length is of this form."""
-        return all(frame[start:stop] == content for start, stop, content in self.fixed)
+        return self.layout.unpack(frame) == self.fixed
 
     def message(self, frame: bytes) -> Message | None:
         """The message in a frame of this form; None where only a full check can tell."""
-        arrays = {}
-        for path, start, stop, dtype, shape in self.slots:
-            if dtype.kind == "b" and not are_bools(frame[start:stop]):
+        for span in self.flags:
+            if not are_bools(frame[span]):
                 return None
-            arrays[path] = np.ndarray(shape, dtype, frame, start)
-        return _REFILL[type(self.example)](self.example, arrays)
+        arrays = [np.ndarray(shape, dtype, frame, at) for _, at, _, dtype, shape in self.slots]
+        return self.fill([*arrays, *self.constants])
 
 
 class Decoder:
@@ -97,7 +107,7 @@ class Decoder:
         message = wire.decode(frame)
         if isinstance(message, Infer | Feedback):
             message = replace(message, env_indices=self._shared(message.env_indices))
-        if type(message) in _REFILL:
+        if type(message) in _FILLERS:
             self._remember(frame, message)
         return message
 
@@ -121,26 +131,33 @@ class Decoder:
 
 def form_of(frame: bytes, message: Message) -> Form | None:
     """The form of a legal frame that carries ``message``; None where it would be too large."""
-    free = {path for path, array in _arrays(message) if array.dtype.kind in _FREE_KINDS}
-    slots = tuple(slot for slot in find_arrays(frame) if slot.path in free)
+    arrays = dict(_arrays(message))
+    free = {path for path, array in arrays.items() if array.dtype.kind in _FREE_KINDS}
+    # An empty array has no numbers that could differ.
+    slots = tuple(s for s in find_arrays(frame) if s.path in free and s.start < s.stop)
     starts = [0, *(slot.stop for slot in slots)]
     stops = [*(slot.start for slot in slots), len(frame)]
-    fixed = tuple((i, j, frame[i:j]) for i, j in zip(starts, stops, strict=True))
-    if sum(len(content) for _, _, content in fixed) > MAX_FORM_BYTES:
+    fixed = tuple(frame[i:j] for i, j in zip(starts, stops, strict=True))
+    if sum(map(len, fixed)) > MAX_FORM_BYTES:
         return None
-    return Form(fixed, slots, _hollow(message, slots))
+    gaps = [f"{slot.stop - slot.start}x" for slot in slots] + [""]
+    layout = "".join(f"{len(part)}s{gap}" for part, gap in zip(fixed, gaps, strict=True))
+    constants = {path: array for path, array in arrays.items() if path not in paths(slots)}
+    positions = {path: i for i, path in enumerate([*paths(slots), *constants])}
+    return Form(
+        struct.Struct("<" + layout),
+        fixed,
+        slots,
+        tuple(slice(slot.start, slot.stop) for slot in slots if slot.dtype.kind == "b"),
+        # Copies: what came is a view of its whole frame.
+        tuple(array.copy() for array in constants.values()),
+        _FILLERS[type(message)](message, positions),
+    )
 
 
-def _hollow(message: Message, slots: tuple[Slot, ...]) -> Message:
-    """``message`` without the memory of its arrays, which the slots stand for."""
-    hollow = {
-        slot.path: np.broadcast_to(np.zeros((), slot.dtype), slot.shape)
-        for slot in slots
-        if slot.path != _REUSE
-    }
-    emptied = _REFILL[type(message)](message, hollow)
-    assert emptied is not None
-    return emptied
+def paths(slots: Sequence[Slot]) -> list[Path]:
+    """The paths of slots, in their order."""
+    return [slot.path for slot in slots]
 
 
 def find_arrays(frame: bytes) -> list[Slot]:
@@ -186,7 +203,7 @@ def _begins_map(byte: int) -> bool:
 
 
 def _arrays(message: Message) -> Iterator[tuple[Path, Array]]:
-    """The arrays of a message that ``_REFILL`` takes from the frame, by path."""
+    """The arrays of a message that a ``Filler`` takes from the frame, by path."""
     match message:
         case Action():
             yield ("data", "action"), message.action
@@ -219,56 +236,81 @@ def _info_arrays(info: Info, at: Path) -> Iterator[tuple[Path, Array]]:
             yield from _info_arrays(value, (*at, key))
 
 
-def _refill_action(example: Action, arrays: Arrays) -> Action:
-    return Action(example.env_ids, arrays.get(("data", "action"), example.action))
+def _action_filler(example: Action, at: Positions) -> Filler:
+    env_ids, action = example.env_ids, at["data", "action"]
+    return lambda arrays: Action(env_ids, arrays[action])
 
 
-def _refill_infer(example: Infer, arrays: Arrays) -> Infer | None:
-    reuse = example.reuse
-    if reuse is not None:
+def _infer_filler(example: Infer, at: Positions) -> Filler:
+    env_indices, step_ids = example.env_indices, at["step_ids",]
+    fill_obs = _obs_filler(example.obs, at, ("data",))
+    if example.reuse is None:
+        return lambda arrays: Infer(fill_obs(arrays), env_indices, as_int64(arrays[step_ids]))
+    reuse, num_reused = at[_REUSE], np.count_nonzero(example.reuse)
+
+    def fill(arrays: Arrays) -> Infer | None:
         # The number of rows that came, which the form fixes, must fit the flags.
-        num_reused = np.count_nonzero(reuse)
-        reuse = arrays.get(_REUSE, reuse)
-        if np.count_nonzero(reuse) != num_reused:
+        if np.count_nonzero(arrays[reuse]) != num_reused:
             return None
-    step_ids = as_int64(arrays.get(("step_ids",), example.step_ids))
-    obs = _refill_obs(example.obs, arrays, ("data",))
-    return Infer(obs, example.env_indices, step_ids, reuse)
+        ids = as_int64(arrays[step_ids])
+        return Infer(fill_obs(arrays), env_indices, ids, arrays[reuse])
+
+    return fill
 
 
-def _refill_feedback(example: Feedback, arrays: Arrays) -> Feedback:
-    rewards = arrays.get(("data", "rewards"), example.rewards)
-    refuse_not_finite(rewards, "$.data.rewards")
-    return Feedback(
-        example.env_indices,
-        as_int64(arrays.get(("step_ids",), example.step_ids)),
-        None if example.obs is None else _refill_obs(example.obs, arrays, ("data", "obs")),
-        rewards,
-        arrays.get(("data", "terminated"), example.terminated),
-        arrays.get(("data", "truncated"), example.truncated),
-        _refill_info(example.info, arrays, ("data", "info")),
+def _feedback_filler(example: Feedback, at: Positions) -> Filler:
+    env_indices, step_ids = example.env_indices, at["step_ids",]
+    rewards, terminated, truncated = (
+        at["data", name] for name in ("rewards", "terminated", "truncated")
+    )
+    fill_info = _info_filler(example.info, at, ("data", "info"))
+    fill_obs = None
+    if example.obs is not None:
+        fill_obs = _obs_filler(example.obs, at, ("data", "obs"))
+
+    def fill(arrays: Arrays) -> Feedback:
+        refuse_not_finite(arrays[rewards], "$.data.rewards")
+        return Feedback(
+            env_indices,
+            as_int64(arrays[step_ids]),
+            None if fill_obs is None else fill_obs(arrays),
+            arrays[rewards],
+            arrays[terminated],
+            arrays[truncated],
+            fill_info(arrays),
+        )
+
+    return fill
+
+
+def _obs_filler(example: Observation, at: Positions, path: Path) -> Callable[[Arrays], Observation]:
+    images = [(name, at[(*path, "images", name)]) for name in example.images]
+    states = [(name, at[(*path, "states", name)]) for name in example.states]
+    text = example.text.copy()
+    return lambda arrays: Observation(
+        {name: arrays[i] for name, i in images}, {name: arrays[i] for name, i in states}, text
     )
 
 
-def _refill_obs(example: Observation, arrays: Arrays, at: Path) -> Observation:
-    return Observation(
-        {name: arrays.get((*at, "images", name), old) for name, old in example.images.items()},
-        {name: arrays.get((*at, "states", name), old) for name, old in example.states.items()},
-        example.text,
-    )
-
-
-def _refill_info(example: Info, arrays: Arrays, at: Path) -> Info:
-    return {
-        key: _refill_info(old, arrays, (*at, key))
-        if isinstance(old, dict)
-        else arrays.get((*at, key), old)
-        for key, old in example.items()
+def _info_filler(example: Info, at: Positions, path: Path) -> Callable[[Arrays], Info]:
+    fillers = {
+        key: _info_filler(value, at, (*path, key))
+        for key, value in example.items()
+        if isinstance(value, dict)
+    }
+    arrays_at = {key: at[(*path, key)] for key in example if (*path, key) in at}
+    if not fillers and not arrays_at:
+        return lambda _: dict(example)
+    return lambda arrays: {
+        key: fillers[key](arrays)
+        if key in fillers
+        else (arrays[arrays_at[key]] if key in arrays_at else value)
+        for key, value in example.items()
     }
 
 
-_REFILL: Mapping[type, Callable[[Any, Arrays], Message | None]] = {
-    Action: _refill_action,
-    Infer: _refill_infer,
-    Feedback: _refill_feedback,
+_FILLERS: Mapping[type, Callable[[Any, Positions], Filler]] = {
+    Action: _action_filler,
+    Infer: _infer_filler,
+    Feedback: _feedback_filler,
 }

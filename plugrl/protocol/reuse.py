@@ -38,7 +38,7 @@ class FeedbackMemory:
             and latest.obs is not None
             and not len(infer.obs)
             and same_indices(latest.env_indices, infer.env_indices)
-            and not (latest.terminated.any() or latest.truncated.any())
+            and not (np.count_nonzero(latest.terminated) or np.count_nonzero(latest.truncated))
         ):
             return Infer(latest.obs, infer.env_indices, infer.step_ids)
         self._file_latest()

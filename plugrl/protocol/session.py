@@ -24,6 +24,7 @@ from plugrl.protocol.messages import (
     Observation,
     same_indices,
 )
+from plugrl.protocol.outlines import Encoder
 from plugrl.protocol.reuse import FeedbackMemory, ReusableEnvs
 
 
@@ -63,6 +64,9 @@ class ServerSession:
         self._metadata = metadata
         self._max_envs = max_envs
         self._waiting: NDArray[np.int64] = np.empty(0, np.int64)
+        self._bounded = self._waiting
+        """The indices that were checked last; the decoder makes equal ones the same array."""
+        self._encoder = Encoder()
         self._memory = FeedbackMemory() if REUSE_FEEDBACK_OBS in metadata.features else None
 
     def greet(self) -> bytes:
@@ -78,10 +82,11 @@ class ServerSession:
         """
         message = _decode(self._decoder, data)
         kind = _DUE_OF[type(message)]
-        if not isinstance(message, Infer | Feedback):
+        if not isinstance(message, (Infer, Feedback)):
             raise _unexpected("received", kind, self.due)
         self.due = _move(self.due, kind, "received")
-        self._check_bound(message.env_indices)
+        if message.env_indices is not self._bounded:
+            self._check_bound(message.env_indices)
         if isinstance(message, Feedback):
             if self._memory is not None:
                 self._memory.store(message)
@@ -93,7 +98,7 @@ class ServerSession:
         """Answer the infer that waits: ``actions`` (H, n, *action shape) in its order of envs."""
         self.due = _move(self.due, Due.ACTION, "can't send")
         assert actions.shape[1] == len(self._waiting), (actions.shape, len(self._waiting))
-        return wire.encode(Action(self._waiting, actions))
+        return self._encoder.encode(Action(self._waiting, actions))
 
     def _check_bound(self, env_indices: NDArray[np.int64]) -> None:
         highest = max(env_indices.tolist(), default=-1)
@@ -101,9 +106,10 @@ class ServerSession:
             raise InvalidMessageError(
                 f"expected env indices below {self._max_envs}, got {highest}, at $.env_indices"
             )
+        self._bounded = env_indices
 
     def _completed(self, infer: Infer) -> Infer:
-        if infer.reuse is None or not infer.reuse.any():
+        if infer.reuse is None or not np.count_nonzero(infer.reuse):
             return infer
         if self._memory is None:
             raise InvalidMessageError(
@@ -124,6 +130,7 @@ class ClientSession:
         self.due = Due.METADATA
         """The message that has to come next."""
         self._decoder = Decoder()
+        self._encoder = Encoder()
         self._reuse_feedback_obs = reuse_feedback_obs
         self._reusable: ReusableEnvs | None = None
         self._waiting: NDArray[np.int64] = np.empty(0, np.int64)
@@ -136,7 +143,7 @@ class ClientSession:
         """
         message = _decode(self._decoder, data)
         kind = _DUE_OF[type(message)]
-        if not isinstance(message, Metadata | Action):
+        if not isinstance(message, (Metadata, Action)):
             raise _unexpected("received", kind, self.due)
         self.due = _move(self.due, kind, "received")
         if isinstance(message, Action):
@@ -165,19 +172,20 @@ class ClientSession:
         self.due = _move(self.due, Due.INFER, "can't send")
         self._waiting = env_indices
         if self._reusable is None or unchanged is None:
-            return wire.encode(Infer(obs, env_indices, step_ids))
+            return self._encoder.encode(Infer(obs, env_indices, step_ids))
         reuse = unchanged & self._reusable.among(env_indices)
-        if not reuse.any():
-            return wire.encode(Infer(obs, env_indices, step_ids))
-        sent = slice(0, 0) if reuse.all() else ~reuse
-        return wire.encode(Infer(obs.rows(sent), env_indices, step_ids, reuse))
+        num_reused = np.count_nonzero(reuse)
+        if not num_reused:
+            return self._encoder.encode(Infer(obs, env_indices, step_ids))
+        sent = slice(0, 0) if num_reused == len(reuse) else ~reuse
+        return self._encoder.encode(Infer(obs.rows(sent), env_indices, step_ids, reuse))
 
     def feedback(self, feedback: Feedback) -> bytes:
         """Report what came of the actions of m envs."""
         self.due = _move(self.due, Due.FEEDBACK, "can't send")
         if self._reusable is not None:
             self._reusable.note(feedback)
-        return wire.encode(feedback)
+        return self._encoder.encode(feedback)
 
     def _addressed(self, action: Action) -> Action:
         n = len(self._waiting)

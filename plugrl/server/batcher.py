@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from plugrl.protocol.messages import Infer, Observation
@@ -92,15 +93,16 @@ class Batcher:
             return False
         if self.min_envs is not None:
             return self._num_envs >= self.min_envs
-        return len(self._queue) == len(self.workers) or not self.missing()
+        return len(self._queue) == len(self.workers) or next(self._missing(), None) is None
 
     def missing(self) -> list[Worker]:
         """The workers that the queue is waiting for."""
-        return [
-            worker
-            for worker in self.workers.values()
-            if worker.id not in self._queue and worker.state is not WorkerState.IGNORED
-        ]
+        return list(self._missing())
+
+    def _missing(self) -> Iterator[Worker]:
+        for worker in self.workers.values():
+            if worker.id not in self._queue and worker.state is not WorkerState.IGNORED:
+                yield worker
 
     def take(self) -> list[Request]:
         """The whole queue, in the order of the workers' ids."""

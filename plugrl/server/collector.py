@@ -41,7 +41,7 @@ class Collector:
         cause = self._cause(released.held, feedback.obs)
         num_stored = 0
         if cause is None:
-            num_stored = self._store(worker, feedback, released)
+            num_stored = self._store(worker, _frames(worker, feedback, released))
             cause = DiscardCause.BUFFER_FULL
         if num_stored < released.num_rows:
             positions = np.arange(len(feedback.env_indices))[released.positions]
@@ -59,27 +59,7 @@ class Collector:
                 return DiscardCause.BUFFER_FULL
         return None
 
-    def _store(self, worker: Worker, feedback: Feedback, released: Released) -> int:
-        positions, rows = released.positions, released.rows
-        held, next_obs = released.held, feedback.obs
-        assert held is not None
-        assert next_obs is not None
-        inference = held.inference.rows(rows)
-        streams, sequence = worker.step_states.places(feedback.env_indices[positions])
-        frames = Frames(
-            streams=streams,
-            sequence=sequence,
-            obs=held.obs if isinstance(rows, slice) else held.obs.rows(rows),
-            actions=inference.actions,
-            step_state=inference.step_state,
-            rewards=feedback.rewards[positions].astype(np.float64, copy=False),
-            next_terminated=feedback.terminated[positions],
-            next_truncated=feedback.truncated[positions],
-            next_obs=next_obs if isinstance(positions, slice) else next_obs.rows(positions),
-            info=feedback.info
-            if isinstance(positions, slice)
-            else info_rows(feedback.info, positions),
-        )
+    def _store(self, worker: Worker, frames: Frames) -> int:
         num_stored = self._algorithm.feedback(frames)
         worker.stats.frames_kept += num_stored
         self.frames_kept += num_stored
@@ -102,3 +82,41 @@ class Collector:
             next_terminated=feedback.terminated[positions],
             next_truncated=feedback.truncated[positions],
         )
+
+
+def _frames(worker: Worker, feedback: Feedback, released: Released) -> Frames:
+    positions, held, next_obs = released.positions, released.held, feedback.obs
+    assert held is not None
+    assert next_obs is not None
+    obs, inference, rows = held.obs, held.inference, released.rows
+    if not isinstance(rows, slice):
+        obs, inference = obs.rows(rows), inference.rows(rows)
+    if not isinstance(positions, slice):
+        feedback = _rows(feedback, next_obs, positions)
+        next_obs = feedback.obs
+        assert next_obs is not None
+    streams, sequence = worker.step_states.places(feedback.env_indices)
+    return Frames(
+        streams=streams,
+        sequence=sequence,
+        obs=obs,
+        actions=inference.actions,
+        step_state=inference.step_state,
+        rewards=feedback.rewards.astype(np.float64, copy=False),
+        next_terminated=feedback.terminated,
+        next_truncated=feedback.truncated,
+        next_obs=next_obs,
+        info=feedback.info,
+    )
+
+
+def _rows(feedback: Feedback, obs: Observation, index: NDArray[np.int64]) -> Feedback:
+    return Feedback(
+        env_indices=feedback.env_indices[index],
+        step_ids=feedback.step_ids[index],
+        obs=obs.rows(index),
+        rewards=feedback.rewards[index],
+        terminated=feedback.terminated[index],
+        truncated=feedback.truncated[index],
+        info=info_rows(feedback.info, index),
+    )

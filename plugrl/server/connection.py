@@ -5,9 +5,10 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from websockets.asyncio.server import ServerConnection, broadcast
+from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
+from websockets.protocol import State
 
 from plugrl.errors import ProtocolError
 from plugrl.protocol.closing import INTERNAL_ERROR, RESYNC, Closing
@@ -53,6 +54,12 @@ class EnvSocket(ServerConnection):
             self.num_queued += 1
         super().process_event(event)
 
+    def send_now(self, data: bytes) -> None:
+        """Write a binary message to the socket's buffer; nothing happens if the socket is gone."""
+        if self.protocol.state is State.OPEN:
+            self.protocol.send_binary(data)
+            self.transport.write(b"".join(self.protocol.data_to_send()))
+
     @property
     def reads_nothing(self) -> bool:
         """Whether too much waits for the peer to read it."""
@@ -82,7 +89,7 @@ class Connection(Worker):
             logger.warning("closing %s: it reads nothing of what it is sent", self)
             self.close(RESYNC)
             return
-        broadcast([self._socket], self._session.act(actions))
+        self._socket.send_now(self._session.act(actions))
 
     def close(self, closing: Closing) -> None:
         """Begin the closing handshake; be waited for no longer."""

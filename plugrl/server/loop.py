@@ -53,7 +53,8 @@ class Loop:
     """Owns the model: every call of the algorithm is made here, one after another.
 
     Transports call ``join``, ``infer``, ``feedback`` and ``leave`` on the event loop; none of
-    them blocks. Feedback is kept in order and handled before anything else in the next turn.
+    them blocks. Feedback is kept in order, and taken in at once where nothing else uses the model,
+    else before anything else in the next turn.
     """
 
     def __init__(
@@ -95,6 +96,10 @@ class Loop:
         self._stop_timeout_s = stop_timeout_s
         self._inbox: deque[tuple[Worker, Feedback]] = deque()
         self._woken = asyncio.Event()
+        self._idle = False
+        """Whether ``run`` waits to be woken: nothing uses the model."""
+        self._failure: Exception | None = None
+        """What the algorithm raised while ``run`` was waiting."""
         self._stop = asyncio.Event()
         self._save_wanted = False
         self._worker_ids = count()
@@ -122,14 +127,29 @@ class Loop:
     def infer(self, worker: Worker, infer: Infer) -> None:
         """Queue ``worker``'s request."""
         self.batcher.add(worker, infer)
-        self._woken.set()
+        # Not for each of them: to be woken costs more than to queue.
+        if self.batcher.due():
+            self._woken.set()
 
     def feedback(self, worker: Worker, feedback: Feedback) -> None:
-        """Queue ``worker``'s report."""
-        worker.stats.step_seconds = time.monotonic() - worker.since
+        """Take in ``worker``'s report, or queue it while the model is in use."""
+        asked_at = worker.since
         worker.enter(WorkerState.BETWEEN)
+        worker.stats.step_seconds = worker.since - asked_at
         self._inbox.append((worker, feedback))
-        self._woken.set()
+        if not self._idle:
+            return
+        try:
+            self._take_in()
+            if self.algorithm.should_learn() or self.algorithm.should_stop():
+                self._woken.set()
+        except Exception as error:  # noqa: BLE001 - ends the run, not the peer that was here by chance
+            self._failure = error
+            self._woken.set()
+
+    def _take_in(self) -> None:
+        while self._inbox:
+            self.collector.feedback(*self._inbox.popleft())
 
     def wake(self) -> None:
         """Look again at whether a batch is due."""
@@ -174,8 +194,9 @@ class Loop:
 
     async def _train(self) -> StopReason:
         while not self._stop.is_set():
-            while self._inbox:
-                self.collector.feedback(*self._inbox.popleft())
+            if self._failure is not None:
+                raise self._failure
+            self._take_in()
             if self.algorithm.should_learn():
                 await self._learn()
             elif self.algorithm.should_stop():
@@ -187,9 +208,16 @@ class Loop:
                 await self._infer(self.batcher.take())
             else:
                 self.phase = Phase.COLLECT
-                await self._woken.wait()
-                self._woken.clear()
+                await self._wait()
         return StopReason.STOPPED
+
+    async def _wait(self) -> None:
+        self._idle = True
+        try:
+            await self._woken.wait()
+        finally:
+            self._idle = False
+        self._woken.clear()
 
     async def _infer(self, requests: list[Request]) -> None:
         self.phase = Phase.COLLECT
@@ -198,7 +226,8 @@ class Loop:
             first = 0
             for request in group:
                 last = first + len(request.infer.env_indices)
-                self._answer(request, inference.rows(slice(first, last)))
+                rows = inference if len(group) == 1 else inference.rows(slice(first, last))
+                self._answer(request, rows)
                 first = last
         self.idle_since = time.monotonic()
 
