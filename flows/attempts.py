@@ -102,7 +102,7 @@ def final_state(ending: Ending) -> State[Any]:
     """The state of Prefect's that says the same as ``ending``."""
     match ending.outcome:
         case Outcome.DONE:
-            return Completed(message="all steps are trained")
+            return Completed(message="done")
         case Outcome.STOPPED:
             return Cancelled(message=f"{ending.reason or 'stopped on request'}; it can be resumed")
         case Outcome.REFUSED:

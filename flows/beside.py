@@ -7,6 +7,7 @@ future; whoever runs the flow takes it from there, and leaves Prefect a limited 
 import asyncio
 import contextlib
 import logging
+import signal
 from collections.abc import Coroutine, Iterator
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -44,6 +45,8 @@ async def outcome_of(flow_call: Coroutine[Any, Any, object]) -> Any:
     running = asyncio.create_task(flow_call)
     await asyncio.wait({running, outcome}, return_when=asyncio.FIRST_COMPLETED)
     if outcome.done():
+        # What matters is done, and whoever wants to stop it has to wait no longer than this.
+        _hear_no_signals()
         await asyncio.wait({running}, timeout=FAREWELL_TIMEOUT_S)
     if not running.done():
         running.cancel()
@@ -51,3 +54,9 @@ async def outcome_of(flow_call: Coroutine[Any, Any, object]) -> Any:
     elif not running.cancelled() and (error := running.exception()) is not None:
         logger.warning("Prefect did not take note: %s: %s", type(error).__name__, error)
     return outcome.result() if outcome.done() else None
+
+
+def _hear_no_signals() -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, lambda: None)

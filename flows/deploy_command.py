@@ -1,5 +1,6 @@
 """``plugrl-flow deploy``: a deployment of a process work pool."""
 
+import asyncio
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
@@ -23,7 +24,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     url = require_api()
     from flows.deployments import deploy
 
-    deployment = deploy(arguments.name, pool=arguments.pool)
+    deployment = asyncio.run(deploy(arguments.name, pool=arguments.pool))
     write(
         f"deployment: {url.removesuffix('/api')}/deployments/deployment/{deployment}\n"
         f"its runs begin here once a worker is up:\n"

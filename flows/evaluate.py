@@ -43,6 +43,7 @@ async def evaluate(
         run = SupervisedRun(plan, runs=AttemptRuns(run_id), flow_run_id=run_id, flow_run_url=url)
         ending = await run.run(NO_RESTARTS)
     tell(ending)
+    await run.close()
     await artifacts.evaluation(plan.run_dir, step_dir)
     return final_state(ending)
 

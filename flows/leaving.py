@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 import threading
 from typing import NoReturn
@@ -12,6 +13,8 @@ DRAIN_TIMEOUT_S = 5.0
 
 def leave(code: int) -> NoReturn:
     """Exit with ``code``: Prefect's threads, whose API may be away, would wait for minutes."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     if "prefect" in sys.modules:
         thread = threading.Thread(target=_drain, daemon=True)
         thread.start()

@@ -54,7 +54,7 @@ async def _as_flow_run(
     serve.job.set(serve.Job(order, link))
     flow: Flow[Any, Any] = serve.serve
     outcome: StopReason | BaseException | None = await outcome_of(
-        run_flow_async(flow, flow_run=flow_run, parameters=flow_run.parameters)
+        run_flow_async(flow, flow_run=flow_run, parameters=flow_run.parameters, return_type="state")
     )
     return outcome
 

@@ -1,5 +1,6 @@
 """``plugrl-flow serve``: a deployment in this process."""
 
+import asyncio
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
@@ -24,5 +25,5 @@ def run(argv: Sequence[str], prog: str) -> int:
     from flows.deployments import offer
 
     write(f"start runs of train/{arguments.name} at {url.removesuffix('/api')}/deployments")
-    offer(arguments.name, limit=arguments.limit)
+    asyncio.run(offer(arguments.name, limit=arguments.limit))
     return 0

@@ -56,6 +56,10 @@ class SupervisedRun(Onlooker):
             return await supervisor.run()
         finally:
             watch.cancel()
+
+    async def close(self) -> None:
+        """Give the last records of the attempts a limited time."""
+        if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSING_TIMEOUT_S)
 
     def server(self, attempt: int, port: int | None) -> ChildCommand:

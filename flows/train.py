@@ -71,6 +71,7 @@ async def train(
         async with artifacts.progress(plan.run_dir):
             ending = await run.run(restarts(plan))
     tell(ending)
+    await run.close()
     await finish(str(plan.run_dir), ending)
     return verdict(ending)
 

@@ -42,7 +42,8 @@ def test_a_stop_saves_and_both_flow_runs_are_cancelled(start: Start, stop):
     status = run.status()
     assert status is not None
     assert status.state is RunState.STOPPED
-    assert valid_steps(run.folder)[-1] == status.step
+    assert status.last_checkpoint is not None
+    assert valid_steps(run.folder)[-1] == status.last_checkpoint.step
     assert [e.event for e in run.events()][-1] == "stopped"
 
 
