@@ -226,6 +226,8 @@ class RunRecorder:
         status = replace(self._observe(), url=None, updated_at=time.time())
         if self._answers():
             state, reason, exit_code = ending
+            if self._owner is not None and state is RunState.STOPPED:
+                reason = f"its supervisor (pid {self._owner.pid}) was gone; the server saved"
             status = replace(status, state=state, reason=reason, exit_code=exit_code)
         else:
             status = replace(status, state=RunState.STOPPING, reason=ending.reason)

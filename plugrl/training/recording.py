@@ -122,8 +122,9 @@ class Recording(logging.Handler):
 
     def close(self) -> None:
         """Write the last words; to be called off the event loop."""
-        assert self._ending is not None, "a run ends one way or the other"
-        self._recorder.close(self._ending)
+        # Logging closes its handlers too, when a second signal ends the process at once.
+        if self._ending is not None:
+            self._recorder.close(self._ending)
 
     def _progress(self) -> Progress:
         if self._server is None:
@@ -213,6 +214,7 @@ def _full(path: Path) -> str:
 
 
 def _config(spec: RunSpec) -> dict[str, Any]:
+    clients = spec.provenance.clients
     config: dict[str, Any] = plain(
         {
             "policy": spec.policy_config,
@@ -221,7 +223,7 @@ def _config(spec: RunSpec) -> dict[str, Any]:
             "server": replace(spec.server, api_key=None),
             "run": spec.run,
             "track": spec.track,
-            "clients": spec.provenance.clients,
+            "clients": None if clients is None else {**clients, "api_key": None},
         }
     )
     return config

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +11,18 @@ from flows import api, settings
 from plugrl.runs import prefect_api as addresses
 
 
-def free_port() -> int:
+def unused_port() -> int:
     """A port that nobody holds at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+@pytest.fixture
+def free_port() -> Callable[[], int]:
+    """Makes ports that nobody holds at the moment."""
+    return unused_port
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +34,7 @@ def prefect_api(plugrl_home: Path) -> Iterator[str]:
         for name in settings.CLIENT:
             patch.setenv(name, os.environ.get(name, settings.CLIENT[name]))
         patch.delenv(addresses.API_VARIABLE, raising=False)
-        patch.setenv(addresses.PORT_VARIABLE, str(free_port()))
+        patch.setenv(addresses.PORT_VARIABLE, str(unused_port()))
         patch.setenv("PREFECT_HOME", str(addresses.folder()))
         url = api.start()
         patch.setenv(addresses.API_VARIABLE, url)

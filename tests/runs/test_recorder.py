@@ -141,7 +141,9 @@ def test_a_server_that_outlives_its_supervisor_has_the_last_word(run_dir, server
     recorder = RunRecorder(run_dir, owner(pid_started=1.0), server)
     recorder.open(RECORD, URL)
     recorder.close(Ending(RunState.STOPPED, "stopped on request", 0))
-    assert records.read_status(run_dir).state is RunState.STOPPED
+    status = records.read_status(run_dir)
+    assert status.state is RunState.STOPPED
+    assert status.reason == f"its supervisor (pid {os.getppid()}) was gone; the server saved"
 
 
 def test_what_the_disk_refuses_is_written_once_it_can_be(run_dir, server, caplog):

@@ -56,7 +56,7 @@ def test_a_run_leaves_its_record_its_status_its_events_and_its_log(spec, caplog)
     assert record.argv == ("plugrl", "launch", "--api-key", "KEY")
     assert set(record.config) == {"policy", "algo", "env", "server", "run", "track", "clients"}
     assert record.config["algo"]["rollout_steps"] == 32
-    assert record.config["clients"] == {"num_envs": 1}
+    assert record.config["clients"] == {"num_envs": 1, "api_key": None}
     assert record.versions["torch"]
     status = records.read_status(run.run_dir)
     assert (status.state, status.step, status.num_learns) == (RunState.DONE, 64, 2)
@@ -75,7 +75,8 @@ def test_a_run_leaves_its_record_its_status_its_events_and_its_log(spec, caplog)
 
 def test_a_key_is_in_none_of_the_files(spec):
     server = ServerConfig(port=0, api_key=KEY)
-    run = build_run(spec(server=server, provenance=Provenance(argv=("x", f"--api-key={KEY}"))))
+    provenance = Provenance(argv=("x", f"--api-key={KEY}"), clients={"api_key": KEY})
+    run = build_run(spec(server=server, provenance=provenance))
     run.server.request_stop()
     asyncio.run(run.run(handle_signals=False))
     assert records.read_run(run.run_dir).config["server"]["api_key"] is None
@@ -99,6 +100,20 @@ def test_a_stopped_run_says_so(spec):
         "saved",
         "stopped",
     ]
+
+
+def test_a_server_that_leaves_at_once_says_so_first(spec):
+    run = build_run(spec())
+
+    def leave(url: str) -> None:
+        run.server.loop.observer.leaving()
+        status = records.read_status(run.run_dir)
+        assert (status.state, status.exit_code) == (RunState.STOPPED, 130)
+        assert "second signal" in (status.reason or "")
+        run.server.request_stop()
+
+    asyncio.run(run.run(handle_signals=False, on_listening=leave))
+    assert [e for e in events(run) if e == "stopped"] == ["stopped"]
 
 
 def longer(spec: Any, steps: int) -> Any:

@@ -1,0 +1,152 @@
+"""Lost runs on disk, and flow runs that a real Prefect API thinks alive."""
+
+import os
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from prefect import Task, flow, get_client
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelling, Running
+
+from flows.reconcile import reconcile
+from plugrl.runs import files, liveness, records
+from plugrl.runs.prefect_api import API_VARIABLE
+from plugrl.runs.records import RunState
+from tests.flows.runs_by_hand import GONE, make_run
+
+
+@flow(name="train")
+def supervisor() -> None:
+    """Stands for the flow of that name."""
+
+
+@flow(name="serve")
+def server() -> None:
+    """Likewise."""
+
+
+@pytest.fixture(autouse=True)
+def own_home(prefect_api, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "home"))
+
+
+def alive() -> dict[str, object]:
+    return {"pid": os.getpid(), "pid_started": liveness.own_start()}
+
+
+def begin(state: State[None] | None = None) -> tuple[str, str]:
+    """A flow run of a supervisor, and below it one of an attempt, both alive for Prefect."""
+    with get_client(sync_client=True) as client:
+        parent = client.create_flow_run(supervisor, state=state or Running())
+        task_run = client.create_task_run(
+            Task(lambda: None, name="serve"), parent.id, dynamic_key=uuid.uuid4().hex
+        )
+        child = client.create_flow_run(server, state=Running(), parent_task_run_id=task_run.id)
+        return str(parent.id), str(child.id)
+
+
+def state_of(flow_run_id: str) -> tuple[str | None, str | None]:
+    with get_client(sync_client=True) as client:
+        state = client.read_flow_run(uuid.UUID(flow_run_id)).state
+        assert state is not None
+        return state.type.value, state.message
+
+
+def test_a_run_whose_process_is_gone_gets_its_final_record_and_its_flow_runs_crashed(tmp_path):
+    parent, child = begin()
+    folder = make_run(tmp_path, "one", RunState.RUNNING, **GONE, flow_run_id=parent)
+    done = reconcile()
+    assert done.runs == (folder,)
+    assert set(done.flow_runs) == {parent, child}
+    status = records.read_status(folder)
+    why = f"its process (pid {GONE['pid']}) was gone without a last word"
+    assert status.state is RunState.FAILED
+    assert status.reason == f"{why}; the last checkpoint is of step 2,048"
+    event = records.read_events(folder)[-1]
+    assert (event.event, event.details) == ("failed", {"why": why})
+    assert state_of(parent) == ("CRASHED", status.reason)
+    assert state_of(child) == ("CRASHED", status.reason)
+    assert reconcile() == type(done)(runs=(), flow_runs=())
+
+
+def test_a_run_whose_process_lives_is_left_alone(tmp_path):
+    parent, child = begin()
+    folder = make_run(tmp_path, "one", RunState.RUNNING, **alive(), flow_run_id=parent)
+    done = reconcile()
+    assert folder not in done.runs
+    assert not {parent, child} & set(done.flow_runs)
+    assert records.read_status(folder).state is RunState.RUNNING
+    assert state_of(parent)[0] == "RUNNING"
+
+
+def test_a_pid_that_another_process_has_now_does_not_keep_a_run_alive(tmp_path):
+    reused = {"pid": os.getpid(), "pid_started": liveness.own_start() - 3600}
+    folder = make_run(tmp_path, "one", RunState.WAITING, **reused)
+    assert reconcile().runs == (folder,)
+
+
+def test_a_server_that_outlives_its_supervisor_is_left_to_save(tmp_path):
+    server_lives = {"server_pid": os.getpid(), "server_pid_started": liveness.own_start()}
+    folder = make_run(tmp_path, "one", RunState.RUNNING, **GONE, **server_lives)
+    assert reconcile().runs == ()
+    assert records.read_status(folder).state is RunState.RUNNING
+
+
+def test_a_run_of_another_machine_is_left_alone(tmp_path):
+    make_run(tmp_path, "one", RunState.RUNNING, **GONE, host="another-machine")
+    assert reconcile().runs == ()
+
+
+@pytest.mark.parametrize(
+    ("state", "told"), [(RunState.DONE, "COMPLETED"), (RunState.STOPPED, "CANCELLED")]
+)
+def test_a_run_that_ended_while_prefect_was_away_is_told_to_it_later(tmp_path, state, told):
+    parent, _ = begin(Cancelling())
+    make_run(tmp_path, "one", state, **GONE, flow_run_id=parent, reason="so it was")
+    assert reconcile().runs == ()
+    assert state_of(parent) == (told, "so it was")
+
+
+def test_the_flow_run_before_a_resume_by_hand_is_told_too(tmp_path):
+    before, _ = begin()
+    now, _ = begin()
+    folder = make_run(tmp_path, "one", RunState.RUNNING, **alive(), flow_run_id=now)
+    listening = records.Event(event="listening", attempt=1, step=0, details={"flow_run_id": before})
+    records.append_event(folder, listening)
+    reconcile()
+    assert state_of(before)[0] == "CRASHED"
+    assert state_of(now)[0] == "RUNNING"
+
+
+def test_flow_runs_that_no_run_of_ours_names_are_left_alone(tmp_path):
+    stranger, _ = begin()
+    reconcile()
+    assert state_of(stranger)[0] == "RUNNING"
+
+
+def test_without_an_api_the_records_are_written_all_the_same(
+    tmp_path, monkeypatch, free_port: Callable[[], int]
+):
+    monkeypatch.setenv(API_VARIABLE, f"http://127.0.0.1:{free_port()}/api")
+    folder = make_run(tmp_path, "one", RunState.RUNNING, **GONE, flow_run_id=str(uuid.uuid4()))
+    done = reconcile()
+    assert (done.runs, done.flow_runs) == ((folder,), ())
+
+
+def test_a_record_that_cannot_be_written_is_named_and_the_others_are_settled(
+    tmp_path, monkeypatch, caplog
+):
+    broken = make_run(tmp_path, "broken", RunState.RUNNING, **GONE)
+    other = make_run(tmp_path, "other", RunState.RUNNING, **GONE)
+    write = files.write_json
+
+    def full(path: Path, data: object) -> None:
+        if path.parent == broken:
+            raise OSError("No space left on device")
+        write(path, data)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(records, "write_json", full)
+    assert reconcile().runs == (other,)
+    assert f"the lost run {broken} keeps its old record" in caplog.text
