@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from plugrl.config.base import EnvSizes
 from plugrl.config.gymnasium import GymnasiumEnvConfig
 from plugrl.envs.base import StepResult, VectorEnv
-from plugrl.envs.spaces import ObservationLayout, action_decoder, action_sizes, in_range
+from plugrl.envs.spaces import ObservationLayout, action_decoder, action_sizes
 from plugrl.errors import EnvError, UsageError
 from plugrl.protocol.messages import Array, Observation
+from plugrl.protocol.numbers import in_range
 
 AnyEnv: TypeAlias = gym.Env[Any, Any]
 

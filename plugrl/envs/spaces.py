@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from plugrl.errors import EnvError, IncompatibleError, InvalidMessageError
 from plugrl.protocol.messages import Array, Observation
+from plugrl.protocol.numbers import in_range
 
-LARGEST = float(np.finfo(np.float32).max)
 """Largest number that an env may report: learners compute in float32."""
 _NO_TEXT = np.dtype("<U1")
 ActionDecoder = Callable[[Array], "Sequence[Any] | Array"]
@@ -120,12 +120,6 @@ def action_sizes(space: spaces.Space[Any]) -> tuple[int, tuple[int, ...]]:
         return 0, tuple(space.nvec.tolist())
     assert isinstance(space, spaces.MultiBinary)
     return 0, (2,) * math.prod(space.shape)
-
-
-def in_range(numbers: NDArray[np.floating[Any]]) -> bool:
-    """Whether all are finite, and such as float32 can hold."""
-    # Mostly the sum of squares, one call, says it already: with a NaN in it, it is no less.
-    return bool(np.vdot(numbers, numbers) <= LARGEST or (np.abs(numbers) <= LARGEST).all())
 
 
 class _Leaf:

@@ -15,11 +15,9 @@ from plugrl.config.base import EnvSizes, PolicyConfig
 from plugrl.data.frames import Inference
 from plugrl.errors import InvalidMessageError
 from plugrl.protocol.messages import Observation
+from plugrl.protocol.numbers import in_range
 
 ConfigT = TypeVar("ConfigT", bound=PolicyConfig)
-
-
-_LARGEST = np.finfo(np.float32).max
 
 
 class BasePolicy(nn.Module, ABC, Generic[ConfigT]):
@@ -94,8 +92,7 @@ def check_width(obs: Observation, obs_dim: int) -> None:
             f"expected states {obs_dim} wide in all, got {width} in {shapes}, at $.data.states"
         )
     for name, state in obs.states.items():
-        # False for NaN too. The networks would make an infinity of what float32 can't hold.
-        if not (np.abs(state) <= _LARGEST).all():
+        if not in_range(state):
             raise InvalidMessageError(
                 f"expected finite float32 numbers, got {state!r}, at $.data.states.{name}"
             )

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from plugrl.errors import InvalidMessageError
 from plugrl.protocol.messages import Array
+from plugrl.protocol.numbers import LARGEST
 
 FieldMap: TypeAlias = dict[str, Any]
 
 _INT64 = np.dtype(np.int64)
-_LARGEST = float(np.finfo(np.float32).max)
 
 
 def map_field(fields: FieldMap, name: str, at: str, *, keys: Set[str] | None = None) -> FieldMap:
@@ -100,7 +100,7 @@ def refuse_not_finite(array: Array, at: str) -> None:
         InvalidMessageError: there is one.
     """
     for row, value in enumerate(array.tolist()):
-        if not -_LARGEST <= value <= _LARGEST:  # true for NaN too
+        if not -LARGEST <= value <= LARGEST:  # true for NaN too
             raise InvalidMessageError(f"expected finite float32, got {value}, at {at}[{row}]")
 
 
