@@ -10,8 +10,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 def in_range(numbers: NDArray[np.floating[Any]]) -> bool:
     """Whether all are finite, and such as float32 can hold."""
-    # Mostly the sum of squares, one call, says it already: with a NaN in it, it is no less. That
-    # of float16 soon overflows, with a warning.
-    if numbers.itemsize > 2 and np.vdot(numbers, numbers) <= LARGEST:
-        return True
-    return bool((np.abs(numbers) <= LARGEST).all())
+    if numbers.dtype.itemsize < 4:
+        return bool(np.isfinite(numbers).all())
+    # Mostly the sum of squares, one call, says it already: with a NaN in it, it is no less.
+    return bool(np.vdot(numbers, numbers) <= LARGEST or (np.abs(numbers) <= LARGEST).all())
