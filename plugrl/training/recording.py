@@ -34,13 +34,11 @@ PACKAGES = ("torch", "numpy", "gymnasium")
 _UNBORN = Progress("starting", 0, 0, 0, collecting=False, stopping=False)
 
 
-class Recording(logging.Handler):
-    """Tells a ``RunRecorder`` of a run; as a log handler, of this package's log lines too."""
+class Recording:
+    """Tells a ``RunRecorder`` of a run, and of this package's log lines too."""
 
     def __init__(self, spec: RunSpec, folder: RunFolder) -> None:
         """Take note from now on; nothing is written before ``opened``."""
-        super().__init__()
-        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         self._spec = spec
         self._folder = folder
         self._server: Server | None = None
@@ -48,36 +46,31 @@ class Recording(logging.Handler):
         self._learned_at = 0.0
         self._ending: Ending | None = None
         self._recorder = RunRecorder(folder.path, spec.provenance.owner, self._progress)
+        self._lines = _LogLines(self._recorder)
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
         """Hear this package's log in the meantime."""
         package = logging.getLogger("plugrl")
-        package.addHandler(self)
+        package.addHandler(self._lines)
         try:
             yield
         finally:
-            package.removeHandler(self)
+            package.removeHandler(self._lines)
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Take a log line."""
-        self._recorder.log(self.format(record), urgent=record.levelno >= logging.WARNING)
-
-    def began_from(self, start: LoadedCheckpoint | None) -> None:
-        """Take note of what the run goes on from."""
+    def began(self, start: LoadedCheckpoint | None, step: int) -> None:
+        """Take note of what the run goes on from, and at which step."""
         if start is None:
-            self._recorder.event("started", step=0)
+            self._recorder.event("started", step=step)
             return
         for skipped in start.skipped:
-            self._recorder.event(
-                "damaged", step=start.step, path=_full(skipped.path), why=skipped.reason
-            )
+            self._recorder.event("damaged", step=step, path=_full(skipped.path), why=skipped.reason)
         if self._spec.run.resume:
             self._recorder.saved(Checkpoint(_full(start.path), start.step))
-            self._recorder.event("resumed", step=start.step, **{"from": _full(start.path)})
+            self._recorder.event("resumed", step=step, **{"from": _full(start.path)})
         else:
             self._parent = _full(start.path)
-            self._recorder.event("started", step=0, **{"from": self._parent})
+            self._recorder.event("started", step=step, **{"from": self._parent})
 
     def watch(self, server: Server) -> None:
         """Follow ``server``, which does not run yet."""
@@ -122,9 +115,8 @@ class Recording(logging.Handler):
 
     def close(self) -> None:
         """Write the last words; to be called off the event loop."""
-        # Logging closes its handlers too, when a second signal ends the process at once.
-        if self._ending is not None:
-            self._recorder.close(self._ending)
+        assert self._ending is not None, "a run ends one way or the other"
+        self._recorder.close(self._ending)
 
     def _progress(self) -> Progress:
         if self._server is None:
@@ -155,6 +147,19 @@ class Recording(logging.Handler):
             parent_checkpoint=self._parent,
             versions=_versions(),
         )
+
+
+class _LogLines(logging.Handler):
+    """Hands log lines on."""
+
+    def __init__(self, recorder: RunRecorder) -> None:
+        super().__init__()
+        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        self._recorder = recorder
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a log line."""
+        self._recorder.log(self.format(record), urgent=record.levelno >= logging.WARNING)
 
 
 class _Observer(LoopObserver):

@@ -70,7 +70,6 @@ def build_run(
     try:
         with recording.listening():
             start = starting_point(spec, folder.path, resume)
-            recording.began_from(start)
             if start is not None:
                 require_same_sizes(spec, start.origin.sizes)
             origin = _origin(spec, start)
@@ -78,6 +77,7 @@ def build_run(
             algorithm = _build_algorithm(spec, origin.sizes)
             if start is not None:
                 restore(spec, algorithm, start, origin)
+            recording.began(start, algorithm.global_step)
     except BaseException:
         folder.close()
         raise

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import logging
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -107,6 +108,8 @@ def test_a_server_that_leaves_at_once_says_so_first(spec):
 
     def leave(url: str) -> None:
         run.server.loop.observer.leaving()
+        # As the server does then; it closes all handlers.
+        logging.shutdown()
         status = records.read_status(run.run_dir)
         assert (status.state, status.exit_code) == (RunState.STOPPED, 130)
         assert "second signal" in (status.reason or "")
