@@ -17,7 +17,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "python's venv is missing; on Debian: apt-get install python3-venv"; exit 1; }
 
 $(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[server,mujoco]'
+	$(PIP) --editable '.[server,mujoco,flows]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
@@ -29,7 +29,7 @@ $(VENV)/.bench: $(VENV)/.dev
 	touch $@
 
 train: $(VENV)/.run  ## Train PPO on Hopper with two local env clients (TRAIN_ARGS adds flags).
-	$(BIN)/plugrl launch gaussian-policy default ppo default --env hopper --num-procs 2 --num-envs 4 $(TRAIN_ARGS)
+	$(BIN)/plugrl-flow train gaussian-policy default ppo default --env hopper --num-procs 2 --num-envs 4 $(TRAIN_ARGS)
 
 test: lint  ## Lint, types, import rules, and the tests with branch coverage.
 	rm -f .coverage .coverage.*

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -11,6 +12,9 @@ from plugrl.errors import UsageError
 
 logger = logging.getLogger(__name__)
 
+RECONCILE_TIMEOUT_S = 2.0
+"""How long runs that were lost may keep a new one waiting, beyond the time that imports take."""
+
 
 def run_with_prefect(flow_name: str, parameters: Mapping[str, Any]) -> Ending | None:
     """Run ``flows.NAME.NAME``; None where Prefect is away and nothing was begun.
@@ -19,15 +23,19 @@ def run_with_prefect(flow_name: str, parameters: Mapping[str, Any]) -> Ending | 
         UsageError: it was stopped before it began.
     """
     from flows.api import ensure_api
+    from flows.reconcile import reconcile
 
     if ensure_api() is None:
         return None
+    settling = threading.Thread(target=reconcile, daemon=True)
+    settling.start()
     from prefect.exceptions import TerminationSignal
     from prefect.flow_engine import run_flow_async
 
     from flows.beside import outcome_of
 
     flow = getattr(import_module(f"flows.{flow_name}"), flow_name)
+    settling.join(RECONCILE_TIMEOUT_S)
     flow_call = run_flow_async(flow, parameters=dict(parameters), return_type="state")
     try:
         outcome = asyncio.run(outcome_of(flow_call))

@@ -1,7 +1,5 @@
 """What ``plugrl launch`` supervises: a server and its env clients, as their command lines."""
 
-import logging
-import socket
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,6 +12,7 @@ from plugrl.cli.env_choice import EnvChoice, try_env
 from plugrl.cli.flags import to_flags
 from plugrl.cli.parsing import flags_named
 from plugrl.cli.run_env_client import with_step_limit
+from plugrl.cli.usual_port import choose_port
 from plugrl.config.client import ClientConfig
 from plugrl.config.server import API_KEY_VARIABLE, RunConfig, ServerConfig, TrackConfig
 from plugrl.registry import ALGORITHMS, POLICIES
@@ -22,8 +21,6 @@ from plugrl.runs.provenance import Provenance, public
 from plugrl.server.auth import Gate
 from plugrl.training.run_folder import fresh_name
 from plugrl.training.step_folder import step_dirs
-
-logger = logging.getLogger(__name__)
 
 RETRY_MAX_S = 2.0
 """Longest pause between two reconnects of our own clients: their server comes back on its port."""
@@ -57,7 +54,7 @@ class LaunchPlan:
         self._client_config = _client_config(arguments)
         try_env(choice.uid, self.env)
         self._gate = Gate(arguments.server)
-        self._port = _port(arguments.server)
+        self._port = choose_port(arguments.server)
         self._invited = False
 
     @property
@@ -139,17 +136,3 @@ def _client_config(arguments: Any) -> ClientConfig:
             tls_ca=arguments.server.tls_cert,
             retry_max_s=RETRY_MAX_S,
         )
-
-
-def _port(config: ServerConfig) -> int:
-    """The port asked for, or any free one where the usual one is taken."""
-    if config.port != ServerConfig().port:
-        return config.port
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((config.host, config.port))
-        except OSError:
-            logger.info("port %d is taken, the server takes a free one", config.port)
-            return 0
-    return config.port

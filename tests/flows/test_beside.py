@@ -1,0 +1,56 @@
+import asyncio
+
+import pytest
+
+from flows import beside
+from flows.beside import outcome_of, tell, telling_of_errors
+
+
+async def test_the_outcome_is_what_the_body_told():
+    async def flow() -> None:
+        tell("done")
+
+    assert await outcome_of(flow()) == "done"
+
+
+async def test_an_outcome_stands_whatever_comes_after_it():
+    async def flow() -> None:
+        tell("done")
+        raise RuntimeError("the API is away")
+
+    assert await outcome_of(flow()) == "done"
+
+
+async def test_there_is_none_where_the_body_was_not_reached(caplog):
+    async def flow() -> None:
+        raise RuntimeError("the API is away")
+
+    assert await outcome_of(flow()) is None
+    assert "RuntimeError: the API is away" in caplog.text
+
+
+async def test_an_error_of_the_body_is_its_outcome():
+    error = ValueError("boom")
+
+    async def flow() -> None:
+        with telling_of_errors():
+            raise error
+
+    assert await outcome_of(flow()) is error
+
+
+async def test_a_farewell_that_takes_too_long_is_cut_short(monkeypatch, caplog):
+    monkeypatch.setattr(beside, "FAREWELL_TIMEOUT_S", 0.05)
+
+    async def flow() -> None:
+        tell("done")
+        await asyncio.Event().wait()
+
+    assert await outcome_of(flow()) == "done"
+    assert "in time" in caplog.text
+
+
+def test_nobody_needs_to_listen():
+    tell("done")
+    with pytest.raises(ValueError, match="boom"), telling_of_errors():
+        raise ValueError("boom")

@@ -1,0 +1,72 @@
+import pytest
+
+from flows.chronicle import Chronicle
+from plugrl.cli.supervision import Ending, Outcome
+from plugrl.runs import records
+from plugrl.runs.records import RunState, RunStatus
+
+CRASH = Ending(attempt=1, outcome=Outcome.FAILED, exit_code=137, reason="ended by SIGKILL")
+
+
+@pytest.fixture
+def chronicle(tmp_path) -> Chronicle:
+    """Of a run whose first server listens."""
+    made = Chronicle(tmp_path)
+    made.begins(1)
+    records.write_status(tmp_path, RunStatus(state=RunState.RUNNING, step=5, url="ws://x:1"))
+    made.listening()
+    return made
+
+
+def test_a_crash_with_another_attempt_to_come_is_an_event_and_a_wait(tmp_path, chronicle):
+    chronicle.ended(CRASH, pause_s=1.5)
+    (event,) = records.read_events(tmp_path)
+    assert (event.event, event.attempt, event.step) == ("crashed", 1, 5)
+    assert event.details == {"why": "ended by SIGKILL", "exit_code": 137, "pause_s": 1.5}
+    status = records.read_status(tmp_path)
+    assert (status.state, status.reason, status.url) == (RunState.WAITING, CRASH.reason, None)
+    chronicle.begins(2)
+    status = records.read_status(tmp_path)
+    assert (status.state, status.attempt, status.reason) == (RunState.STARTING, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "events"),
+    [
+        (Outcome.DONE, RunState.DONE, ["done"]),
+        (Outcome.STOPPED, RunState.STOPPED, ["stopped"]),
+        (Outcome.FAILED, RunState.FAILED, ["crashed", "failed"]),
+    ],
+)
+def test_the_end_is_written_where_the_server_did_not(tmp_path, chronicle, outcome, state, events):
+    ending = Ending(attempt=1, outcome=outcome, exit_code=3, reason="why")
+    chronicle.ended(ending, pause_s=None)
+    assert [e.event for e in records.read_events(tmp_path)] == events
+    status = records.read_status(tmp_path)
+    assert (status.state, status.exit_code, status.reason) == (state, 3, "why")
+
+
+def test_an_end_that_the_server_has_told_is_not_told_again(tmp_path, chronicle):
+    records.append_event(tmp_path, records.Event(event="done", attempt=1, step=9))
+    chronicle.ended(Ending(attempt=1, outcome=Outcome.DONE, exit_code=0), pause_s=None)
+    assert [e.step for e in records.read_events(tmp_path)] == [9]
+
+
+def test_a_folder_that_no_server_of_ours_has_opened_is_left_alone(tmp_path):
+    chronicle = Chronicle(tmp_path)
+    chronicle.begins(1)
+    chronicle.ended(CRASH, pause_s=None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_attempts_are_counted_on_from_those_before(tmp_path):
+    records.write_status(tmp_path, RunStatus(state=RunState.STOPPED, attempt=3))
+    assert Chronicle(tmp_path).number(1) == 4
+
+
+def test_trouble_with_the_disk_is_told_once_and_ends_nothing(tmp_path, chronicle, caplog):
+    (tmp_path / records.STATUS_FILE).unlink()
+    chronicle.begins(2)
+    chronicle.ended(CRASH, pause_s=None)
+    assert [r.message for r in caplog.records if "NOT WRITTEN" in r.message] == caplog.messages
+    assert len(caplog.messages) == 1

@@ -1,0 +1,67 @@
+import pytest
+
+from flows.parameters import TrainParameters
+from plugrl.errors import UsageError
+
+NAMES = ("gaussian-policy", "default", "ppo", "default")
+
+
+@pytest.mark.parametrize(
+    ("argv", "options"),
+    [
+        (("--num-procs", "2", "--num-envs=4"), {"num-procs": 2, "num-envs": 4}),
+        (("--algo.learning-rate", "1e-3"), {"algo.learning-rate": "1e-3"}),
+        (("--algo.clip-ratio", "0.2"), {"algo.clip-ratio": 0.2}),
+        (("--track.enabled", "--no-auth"), {"track.enabled": True, "no-auth": True}),
+        (("--policy.hidden-dims", "64", "32"), {"policy.hidden-dims": ["64", "32"]}),
+        (("--env.kwargs", '{"a": 1}'), {"env.kwargs": '{"a": 1}'}),
+        (("--env.low", "-1"), {"env.low": -1}),
+    ],
+)
+def test_flags_become_options_and_these_flags_that_mean_the_same(argv, options):
+    parameters = TrainParameters.of([*NAMES, "--env", "hopper", "--exp-name=x", *argv])
+    assert parameters.options == options
+    assert TrainParameters.of(parameters.argv()) == parameters
+
+
+def test_what_people_look_for_stands_apart_from_the_options():
+    argv = [*NAMES, "--env=hopper", "--resume", "--exp-name", "x", "--import", "a", "--import=b"]
+    parameters = TrainParameters.of(argv)
+    assert (parameters.env, parameters.exp_name, parameters.resume) == ("hopper", "x", True)
+    assert (parameters.imports, parameters.options) == (["a", "b"], {})
+    assert parameters.argv() == [
+        *(*NAMES, "--env", "hopper", "--exp-name", "x"),
+        *("--import=a", "--import=b", "--resume"),
+    ]
+
+
+def test_neither_a_key_nor_how_the_command_runs_is_a_parameter():
+    argv = [*NAMES, "--env", "hopper", "--api-key", "secret", "--detach", "--no-prefect"]
+    parameters = TrainParameters.of(argv)
+    assert parameters.options == {}
+    assert "secret" not in str(parameters)
+
+
+def test_a_run_without_a_name_is_given_a_new_one():
+    first, second = (TrainParameters.of([*NAMES, "--env", "hopper"]).exp_name for _ in range(2))
+    assert first != second
+
+
+def test_a_box_that_is_not_ticked_in_a_form_is_a_negative_flag():
+    parameters = TrainParameters(
+        policy="gaussian-policy",
+        policy_variant="default",
+        algorithm="ppo",
+        algorithm_variant="default",
+        env="hopper",
+        exp_name=None,
+        resume=False,
+        imports=[],
+        options={"track.enabled": False, "auth": False},
+    )
+    assert parameters.argv()[-2:] == ["--track.no-enabled", "--no-auth"]
+
+
+def test_missing_names_are_told():
+    with pytest.raises(UsageError, match="expected POLICY VARIANT ALGO VARIANT, got nothing"):
+        TrainParameters.of(["--env", "hopper"])
