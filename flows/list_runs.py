@@ -20,7 +20,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     parser = ArgumentParser(
         prog=prog, description="List the runs of this user, the newest first.", allow_abbrev=False
     )
-    parser.add_argument("--all", action="store_true", help=f"more than {DEFAULT_LIMIT}")
+    parser.add_argument("--all", action="store_true", help=f"not the newest {DEFAULT_LIMIT} alone")
     parser.add_argument("--json", action="store_true", help="write JSON, with all there is to know")
     arguments = parser.parse_args(list(argv))
     runs = catalog.find_runs()

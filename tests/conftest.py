@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,17 @@ def plugrl_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLUGRL_HOME", str(folder))
         yield folder
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with a file beside the tests; made by ``PLUGRL_UPDATE_GOLDEN=1``."""
+
+    def check(name: str, text: str) -> None:
+        path = Path(request.path).parent / "golden" / name
+        if os.environ.get("PLUGRL_UPDATE_GOLDEN"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        assert text == path.read_text()
+
+    return check

@@ -44,7 +44,7 @@ def test_every_link_leads_somewhere(pages: list[Path]) -> None:
 
 def test_every_flag_that_a_page_names_is_one(root: Path, pages: list[Path]) -> None:
     known = {
-        *(flag for file in (root / "tests/cli/golden").glob("*.txt") for flag in _flags(file)),
+        *(flag for file in (root / "tests").glob("*/golden/*.txt") for flag in _flags(file)),
         "--help",
         *_config_flags("policy", POLICIES),
         *_config_flags("algo", ALGORITHMS),

@@ -8,7 +8,6 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import psutil
 import pytest
@@ -79,20 +78,6 @@ def start(tmp_path) -> Iterator[Start]:
         one.process.wait()
         assert one.process.stdout is not None
         one.process.stdout.close()
-
-
-@pytest.fixture
-def golden(request) -> Callable[[str, str], None]:
-    """Compare a text with a file beside the tests; made by ``PLUGRL_UPDATE_GOLDEN=1``."""
-
-    def check(name: str, text: str) -> None:
-        path = Path(request.path).parent / "golden" / name
-        if os.environ.get("PLUGRL_UPDATE_GOLDEN"):
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-        assert text == path.read_text()
-
-    return check
 
 
 @pytest.fixture(autouse=True)

@@ -22,6 +22,22 @@ def own_home(tmp_path, monkeypatch):
     monkeypatch.delenv(API_VARIABLE, raising=False)
 
 
+@pytest.mark.parametrize(
+    ("command", "prog"),
+    [
+        (list_runs, "plugrl-flow list"),
+        (show_run, "plugrl-flow show"),
+        (cancel_run, "plugrl-flow cancel"),
+        (ui, "plugrl ui"),
+    ],
+)
+def test_the_help_text_is_this(command, prog, capsys, monkeypatch, golden):
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        command.run(["--help"], prog)
+    golden(f"{prog.split()[-1]}.txt", capsys.readouterr().out)
+
+
 def test_the_list_says_how_each_run_is_and_why(tmp_path, capsys):
     make_run(tmp_path, "lost", RunState.RUNNING, **GONE)
     make_run(tmp_path, "failed", RunState.FAILED, reason="the loss is nan")
