@@ -9,6 +9,7 @@ from websockets.sync.client import connect
 
 from plugrl.cli import run_server
 from plugrl.cli.entry import run_guarded
+from plugrl.runs.records import RunState, read_status
 from plugrl.training.step_folder import valid_steps
 
 DUMMY = ("dummy-policy", "default", "dummy", "debug")
@@ -159,4 +160,5 @@ def test_a_signal_saves_and_exits_with_0(start, tmp_path, number):
             client.recv()
     assert server.finish()[0] == 0
     folder = tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x"
-    assert sorted(p.name for p in folder.iterdir()) == ["0", "metrics.jsonl"]
+    assert [p.name for p in folder.iterdir() if p.is_dir()] == ["0"]
+    assert read_status(folder).state is RunState.STOPPED

@@ -147,9 +147,7 @@ def test_an_api_that_ends_at_once_says_why(own_home, monkeypatch, tmp_path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     monkeypatch.setenv(addresses.PORT_VARIABLE, str(port))
-    with pytest.raises(
-        api.ApiUnavailableError, match=r"ended at once: no such database"
-    ):
+    with pytest.raises(api.ApiUnavailableError, match=r"ended at once: no such database"):
         api.start(lambda text: None)
 
 
