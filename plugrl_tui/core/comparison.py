@@ -4,6 +4,7 @@ import bisect
 import csv
 import io
 import math
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -59,11 +60,13 @@ class Compared:
         self.path = path
         self.model = RunModel(path.name)
         self._files = FolderFiles(path)
+        self._reading = threading.Lock()
 
     def read(self) -> None:
-        """Take what is new; call it in a thread."""
-        while self._files.read_into(self.model):
-            pass
+        """Take what is new; call it in a thread, or in several."""
+        with self._reading:
+            while self._files.read_into(self.model):
+                pass
 
     @property
     def name(self) -> str:

@@ -1,6 +1,7 @@
 """Every run that this machine knows of, as RUNS shows it: read from the folders, cheaply again."""
 
 import math
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -96,14 +97,18 @@ class History:
         self._returns: dict[Path, _Returns] = {}
         self._listing = Listing()
         self._stamps: tuple[int, ...] = ()
+        self._reading = threading.Lock()
 
     def read(self, now: float | None = None) -> Listing:
-        """All runs as they are now; call it in a thread.
+        """All runs as they are now; call it in a thread, or in several.
 
         Raises:
             OSError: the catalogue can't be read.
         """
-        now = time.time() if now is None else now
+        with self._reading:
+            return self._read(time.time() if now is None else now)
+
+    def _read(self, now: float) -> Listing:
         stamps = self._look()
         if stamps != self._stamps or not self._stamps:
             found = catalog.find_runs()

@@ -1,11 +1,9 @@
 """Starts a run in a session of its own, so that it outlives the app, its terminal and tmux."""
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from plugrl.config.server import API_KEY_VARIABLE
@@ -23,18 +21,28 @@ code, also where the scripts are not on the path."""
 _LOG_BYTES = 64 * 1024
 
 
-@dataclass(frozen=True, kw_only=True)
 class Launched:
-    """A run on its way."""
+    """A run on its way; nothing of it is held that the app's end would take along."""
 
-    process: "subprocess.Popen[bytes]"
-    log: Path
-    """All that the command writes to its terminal, had it one."""
-    run_dir: Path
+    def __init__(self, *, pid: int, log: Path, run_dir: Path) -> None:
+        """Remember a start.
+
+        Args:
+            pid: the process that answers for the run.
+            log: all that it writes to its terminal, had it one.
+            run_dir: the folder that the run will have.
+        """
+        self.pid = pid
+        self.log = log
+        self.run_dir = run_dir
+        self._code: int | None = None
 
     def exit_code(self) -> int | None:
-        """The exit code, or None while it runs."""
-        return self.process.poll()
+        """The exit code, negative for a signal; None while it runs."""
+        if self._code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self._code = os.waitstatus_to_exitcode(status) if pid else None
+        return self._code
 
     def output(self) -> list[str]:
         """The latest lines of its log."""
@@ -77,16 +85,20 @@ def launch(draft: Draft) -> Launched:
 def _start(command: Sequence[str], variables: Mapping[str, str], folder: Path) -> Launched:
     log = home() / "launches" / f"{time.strftime('%Y%m%d-%H%M%S')}-{folder.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 -- the command that the person sees
-            [sys.executable, "-m", *_module(command)],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **variables},
-            start_new_session=True,
-        )
-    return Launched(process=process, log=log, run_dir=folder)
+    words = [sys.executable, "-m", *_module(command)]
+    writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    pid = os.posix_spawn(
+        sys.executable,
+        words,
+        {**os.environ, **variables},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(log), writing, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+    )
+    return Launched(pid=pid, log=log, run_dir=folder)
 
 
 def _module(command: Sequence[str]) -> list[str]:

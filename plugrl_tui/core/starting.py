@@ -1,7 +1,7 @@
 """The stages of a start, read off the run's folder and the process that was started."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -9,6 +9,10 @@ from typing import NamedTuple
 from plugrl.errors import RunRecordError
 from plugrl.runs.records import RunState, RunStatus, read_status
 from plugrl_tui.core.launcher import Launched
+
+
+_RECORDED = "Beginning flow run"
+"""Prefect's own words, in the run's log."""
 
 
 class Progress(StrEnum):
@@ -41,9 +45,22 @@ class Look:
 class Start:
     """Follows one start."""
 
-    def __init__(self, launched: Launched, clock: Callable[[], float] = time.time) -> None:
-        """Follow ``launched``, which was started just now."""
+    def __init__(
+        self,
+        launched: Launched,
+        *,
+        with_prefect: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Follow a start.
+
+        Args:
+            launched: what was started just now.
+            with_prefect: whether it is to be recorded in Prefect, whose API may have to start too.
+            clock: tells the seconds since the epoch.
+        """
         self.launched = launched
+        self._with_prefect = with_prefect
         self._clock = clock
         self._began = clock()
 
@@ -59,12 +76,19 @@ class Start:
         listening = status is not None
         served = listening and status is not None and status.state is not RunState.WAITING
         failed = code is not None and not listening
-        reached = (True, listening, served)
+        reached = {f"process {self.launched.pid}, in a session of its own": True}
+        if self._with_prefect:
+            reached["Prefect's API answers"] = listening or self._is_recorded()
+        reached["policy and algorithm made, server listening"] = listening
+        reached["first env client connected"] = served
         return Look(
-            stages=_stages(self.launched.process.pid, reached, failed=failed),
+            stages=_stages(reached, failed=failed),
             listening=listening,
             complaint=self.launched.complaint() if failed else None,
         )
+
+    def _is_recorded(self) -> bool:
+        return any(_RECORDED in line for line in self.launched.output())
 
     def _status(self) -> RunStatus | None:
         """The status that this start wrote, and none of an earlier one's."""
@@ -76,15 +100,10 @@ class Start:
         return status if ours else None
 
 
-def _stages(pid: int, reached: tuple[bool, ...], *, failed: bool) -> tuple[Stage, ...]:
-    words = (
-        f"process {pid}, in a session of its own",
-        "policy and algorithm made, server listening",
-        "first env client connected",
-    )
+def _stages(reached: Mapping[str, bool], *, failed: bool) -> tuple[Stage, ...]:
     stages = []
     current = True
-    for text, done in zip(words, reached, strict=True):
+    for words, done in reached.items():
         if done:
             progress = Progress.DONE
         elif current:
@@ -92,5 +111,5 @@ def _stages(pid: int, reached: tuple[bool, ...], *, failed: bool) -> tuple[Stage
             current = False
         else:
             progress = Progress.AHEAD
-        stages.append(Stage(text, progress))
+        stages.append(Stage(words, progress))
     return tuple(stages)

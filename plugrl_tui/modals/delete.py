@@ -65,7 +65,8 @@ def why_kept(row: RunRow, *, lives: bool) -> str | None:
         lives: whether a process answers for it.
     """
     if lives:
-        return f"{row.name} is {row.state}; stop it first"
+        how = "its process is still ending, try again" if row.state.final else "stop it first"
+        return f"{row.name} is {row.state}; {how}"
     if not row.path.exists():
         return f"{row.path} is gone already"
     return None

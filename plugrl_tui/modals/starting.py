@@ -30,17 +30,16 @@ class Starting(Box):
     HEADING = "Starting"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("starting")]
 
-    def __init__(self, *, launched: Launched, command: str, api_key: str | None) -> None:
+    def __init__(self, *, launched: Launched, with_prefect: bool, api_key: str | None) -> None:
         """Follow ``launched``.
 
         Args:
             launched: the run.
-            command: what was run, as it is shown.
+            with_prefect: whether it is to be recorded in Prefect.
             api_key: the run's key, if it has one.
         """
         super().__init__()
-        self._start = Start(launched)
-        self._command = command
+        self._start = Start(launched, with_prefect=with_prefect)
         self._api_key = api_key
 
     def on_mount(self) -> None:

@@ -16,7 +16,7 @@ from textual.widgets import Footer
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import checkpoints, command_line, form, kept_draft, launcher, preflight
 from plugrl_tui.core.command_line import PastedError
-from plugrl_tui.core.draft import NAMES_KEY, Draft
+from plugrl_tui.core.draft import NAMES_KEY, NO_CLIENTS, Draft
 from plugrl_tui.core.form import FormRow, View
 from plugrl_tui.core.launcher import Launched
 from plugrl_tui.core.preflight import Finding, Level
@@ -253,11 +253,11 @@ class LaunchScreen(RoomScreen):
     def _watch(self, launched: Launched, draft: Draft) -> None:
         from plugrl_tui.modals.starting import Starting
 
-        command = command_line.command_text(draft)
         key = draft.value("server.api_key")
+        with_prefect = draft.value("flow.prefect") and draft.value(NO_CLIENTS) != 0
         # What is left in the form is the next run: with a name of its own, and not a resume.
         self.change(self.draft.without_text(NAME).without_text("run.resume"))
-        self.app.push_screen(Starting(launched=launched, command=command, api_key=key))
+        self.app.push_screen(Starting(launched=launched, with_prefect=with_prefect, api_key=key))
 
     def action_leave(self) -> None:
         """Go back; a filter goes first."""

@@ -229,7 +229,9 @@ class RunsScreen(RoomScreen):
         if run is None:
             return
         if history.process_lives(run):
-            self.notify(f"{run.name} is {run.state}: enter watches it", severity="warning")
+            words = "its process is still ending, try again"
+            words = words if run.state.final else "enter watches it"
+            self.notify(f"{run.name} is {run.state}: {words}", severity="warning")
         elif checkpoints.newest_whole(run.path) is None:
             words = f"{run.name} has saved no checkpoint to go on from; N starts it anew"
             self.notify(words, severity="warning")

@@ -42,13 +42,20 @@ def launched(draft: Draft) -> Iterator[Launched]:
     run = launcher.launch(draft)
     children = []
     try:
-        children = [psutil.Process(run.process.pid)]
+        children = [psutil.Process(run.pid)]
         yield run
     finally:
         for child in children:
             for process in (*_below(child), child):
                 process.kill()
-        run.process.wait(DEADLINE_S)
+        ended(run)
+
+
+def ended(run: Launched) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while run.exit_code() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def _below(process: psutil.Process) -> list[psutil.Process]:
@@ -71,7 +78,7 @@ def test_a_run_has_a_session_of_its_own_and_no_terminal(launched: Launched, draf
     first = start.look()
     assert [stage.progress for stage in first.stages[:2]] == [Progress.DONE, Progress.NOW]
     wait_until_listening(start)
-    pid = launched.process.pid
+    pid = launched.pid
     assert os.getsid(pid) == pid
     assert os.getsid(pid) != os.getsid(0)
     if sys.platform == "linux":
@@ -85,7 +92,7 @@ def test_a_run_has_a_session_of_its_own_and_no_terminal(launched: Launched, draf
 def test_a_start_that_fails_says_why(draft: Draft) -> None:
     bad = draft.with_text("server.tls_cert", "/no/such.pem").with_text("server.tls_key", "/no.key")
     run = launcher.launch(bad)
-    run.process.wait(DEADLINE_S)
+    ended(run)
     look = Start(run).look()
     assert not look.listening
     assert look.complaint is not None
@@ -94,16 +101,16 @@ def test_a_start_that_fails_says_why(draft: Draft) -> None:
 
 
 def test_a_key_goes_by_the_environment_alone(draft: Draft, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = {}
+    seen: list[object] = []
 
-    def popen(command: list[str], **options: object) -> None:
-        seen.update(options, command=command)
+    def spawn(path: str, words: list[str], environment: dict[str, str], **_: object) -> int:
+        seen.extend((words, environment))
         raise OSError("not now")
 
-    monkeypatch.setattr(launcher.subprocess, "Popen", popen)
+    monkeypatch.setattr(os, "posix_spawn", spawn)
     with pytest.raises(OSError, match="not now"):
         launcher.launch(draft.with_text("server.api_key", "not-to-be-seen"))
-    assert "not-to-be-seen" not in " ".join(map(str, seen["command"]))
-    environment = seen["env"]
+    words, environment = seen
+    assert "not-to-be-seen" not in str(words)
     assert isinstance(environment, dict)
     assert environment["PLUGRL_API_KEY"] == "not-to-be-seen"
