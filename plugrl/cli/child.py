@@ -1,14 +1,14 @@
 """One child of a supervisor: a command that ends when its supervisor does.
 
     python -m plugrl.cli.child DESCRIPTOR PROVENANCE run-server|run-env-client ARGUMENTS...
+    python -m plugrl.cli.child DESCRIPTOR --warm run-server
 
 ``DESCRIPTOR`` is a socket to the supervisor, ``PROVENANCE`` the JSON of ``plugrl.runs.provenance``.
-A server writes news to the socket, one JSON object a line: ``{"listening": URL}`` once clients can
+The second form gets all that comes after ``DESCRIPTOR`` over the socket. A server writes news to the socket, one JSON object a line: ``{"listening": URL}`` once clients can
 connect, ``{"failed": SENTENCE}`` before it ends for a reason. When the supervisor's end closes, for
 whatever reason and SIGKILL too, the child asks itself to stop.
 """
 
-import asyncio
 import contextlib
 import json
 import os
@@ -20,10 +20,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from plugrl.cli import run_env_client
+from plugrl.cli.child_process import WARM
 from plugrl.cli.entry import EXIT_STOPPED, Command, run_guarded
 from plugrl.cli.run_server import Order, read_order
 from plugrl.errors import PlugRLError
 from plugrl.runs.provenance import Provenance
+from plugrl.server import event_loop
 from plugrl.server.loop import StopReason
 
 
@@ -31,10 +33,26 @@ class Link:
     """The way to the supervisor."""
 
     def __init__(self, descriptor: int) -> None:
-        """Follow the socket ``descriptor`` until the supervisor's end closes."""
+        """Hold the socket ``descriptor``."""
         self.stop: Callable[[], None] = _terminate
         """What is done then; a server puts a stop in its place that may come twice."""
         self._socket = socket.socket(fileno=descriptor)
+
+    def wait_for_order(self) -> tuple[dict[str, str], list[str]]:
+        """Environment variables and arguments, to be waited for before ``follow``.
+
+        Raises:
+            EOFError: the supervisor has ended without any.
+        """
+        with self._socket.makefile("rb") as lines:
+            line = lines.readline()
+        if not line:
+            raise EOFError
+        variables, arguments = json.loads(line)
+        return variables, arguments
+
+    def follow(self) -> None:
+        """Have ``stop`` done when the supervisor's end closes."""
         threading.Thread(target=self._follow, daemon=True).start()
 
     def tell(self, **news: str) -> None:
@@ -61,14 +79,31 @@ def serve(order: Order, link: Link) -> StopReason:
     """Serve, and nothing else."""
     training_run = order.build()
     link.stop = training_run.server.request_stop
-    return asyncio.run(order.serve(training_run, link.listening))
+    return event_loop.run(order.serve(training_run, link.listening))
 
 
-def main(serve: Serve = serve) -> int:
-    """Run the command that the process's arguments name, a server by ``serve``; its exit code."""
-    descriptor, provenance_json, name, *argv = sys.argv[1:]
-    provenance = Provenance.from_json(provenance_json)
+def main(serve: Serve = serve, warm_up: Callable[[], None] = lambda: None) -> int:
+    """Run the command that the process's arguments name.
+
+    Args:
+        serve: serves, if the command is ``run-server``.
+        warm_up: makes a spare process ready, which then waits for its arguments.
+
+    Returns:
+        The exit code.
+    """
+    descriptor, *arguments = sys.argv[1:]
     link = Link(int(descriptor))
+    if tuple(arguments) == WARM:
+        warm_up()
+        try:
+            variables, arguments = link.wait_for_order()
+        except EOFError:
+            return 0
+        os.environ.update(variables)
+    link.follow()
+    provenance_json, name, *argv = arguments
+    provenance = Provenance.from_json(provenance_json)
 
     def run_server(arguments: Sequence[str], prog: str) -> int:
         try:

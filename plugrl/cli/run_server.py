@@ -1,6 +1,5 @@
 """``plugrl-run-server POLICY VARIANT ALGO VARIANT``: serve a policy and train it."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -23,6 +22,7 @@ from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ALGORITHMS, POLICIES
 from plugrl.runs.provenance import Provenance, public
+from plugrl.server import event_loop
 from plugrl.server.loop import StopReason
 from plugrl.training.spec import RunSpec
 
@@ -51,7 +51,7 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
     order = read_order(argv, prog)
     if order is not None:
         training_run = order.build()
-        asyncio.run(order.serve(training_run))
+        event_loop.run(order.serve(training_run))
     return 0
 
 

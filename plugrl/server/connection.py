@@ -103,7 +103,8 @@ class Connection(Worker):
         """Greet, then take messages until either side closes."""
         self._loop.join(self)
         # asyncio reads into a fresh buffer of 256 KiB each time, which costs a memory mapping.
-        self._socket.transport.max_size = READ_BYTES  # type: ignore[attr-defined]
+        if hasattr(self._socket.transport, "max_size"):
+            self._socket.transport.max_size = READ_BYTES
         self._socket.hand_over = self._receive
         try:
             await self._socket.send(self._session.greet())
