@@ -31,6 +31,8 @@ STOP_TIMEOUT_S = 10.0
 """How long it may take to end after SIGTERM, before SIGKILL."""
 POLL_S = 0.1
 LOG_FILE = "server.log"
+MAX_LOG_BYTES = 10_000_000
+"""A longer log is put aside when the local API starts."""
 SHOWN_LOG_LINES = 3
 
 Say: TypeAlias = Callable[[str], None]
@@ -144,7 +146,10 @@ def _start(say: Say) -> str:
 
 def _spawn(port: int) -> LocalServer:
     folder = prefect_api.folder()
-    with (folder / LOG_FILE).open("ab") as log:
+    log_file = folder / LOG_FILE
+    if log_file.exists() and log_file.stat().st_size > MAX_LOG_BYTES:
+        log_file.replace(folder / f"{LOG_FILE}.old")
+    with log_file.open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 -- our own command
             [
                 *(sys.executable, "-m", "prefect", "server", "start"),

@@ -13,6 +13,7 @@ from plugrl.runs.catalog import FoundRun, Runs
 from plugrl.runs.files import plain
 
 DEFAULT_LIMIT = 20
+SHOWN_SKIPPED = 5
 
 
 def run(argv: Sequence[str], prog: str) -> int:
@@ -22,7 +23,12 @@ def run(argv: Sequence[str], prog: str) -> int:
     )
     parser.add_argument("--all", action="store_true", help=f"not the newest {DEFAULT_LIMIT} alone")
     parser.add_argument("--json", action="store_true", help="write JSON, with all there is to know")
+    parser.add_argument(
+        "--forget-gone", action="store_true", help="forget those whose folder is gone for good"
+    )
     arguments = parser.parse_args(list(argv))
+    if arguments.forget_gone:
+        _forget_gone()
     runs = catalog.find_runs()
     shown = runs.found if arguments.all else runs.found[:DEFAULT_LIMIT]
     if arguments.json:
@@ -30,6 +36,12 @@ def run(argv: Sequence[str], prog: str) -> int:
     else:
         write(_text(shown, runs))
     return 0
+
+
+def _forget_gone() -> None:
+    for skipped in catalog.find_runs().skipped:
+        if skipped.gone:
+            catalog.forget(skipped.path)
 
 
 def as_data(run: FoundRun) -> dict[str, Any]:
@@ -41,7 +53,7 @@ def as_data(run: FoundRun) -> dict[str, Any]:
 
 
 def _data(shown: list[FoundRun], runs: Runs) -> dict[str, Any]:
-    skipped = [{"path": str(path), "reason": reason} for path, reason in runs.skipped]
+    skipped = [{"path": str(one.path), "reason": one.reason} for one in runs.skipped]
     return {"runs": [as_data(run) for run in shown], "skipped": skipped}
 
 
@@ -56,8 +68,12 @@ def _text(shown: list[FoundRun], runs: Runs) -> str:
     if hidden := len(runs.found) - len(shown):
         parts.append(f"and {hidden} older; --all shows them")
     if runs.skipped:
-        lines = "".join(f"\n  {skipped.reason}" for skipped in runs.skipped)
-        parts.append(f"{len(runs.skipped)} left out:{lines}")
+        reasons = [skipped.reason for skipped in runs.skipped[:SHOWN_SKIPPED]]
+        if more := len(runs.skipped) - len(reasons):
+            reasons.append(f"and {more} more")
+        hint = "; --forget-gone forgets those" if any(one.gone for one in runs.skipped) else ""
+        lines = "".join(f"\n  {reason}" for reason in reasons)
+        parts.append(f"{len(runs.skipped)} left out{hint}:{lines}")
     return "\n".join(parts)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from plugrl.runs.catalog import FoundRun
+from plugrl.runs.liveness import process_is
 from plugrl.runs.prefect_client import PrefectClient
 from plugrl.runs.prefect_history import flow_run_ids
 from plugrl.runs.records import RunState, RunStatus
@@ -39,13 +40,19 @@ def settle_flow_runs(api_url: str, runs: Iterable[FoundRun]) -> tuple[str, ...]:
         for flow_run in live:
             supervisor = supervisors.get(flow_run["id"], flow_run["id"])
             run = named.get(supervisor)
-            if run is None or run.status is None:
+            if run is None or run.status is None or _is_told_by_itself(run.status, supervisor):
                 continue
-            if run.status.state.final or run.status.flow_run_id != supervisor:
-                state, message = _ending(run.status, supervisor)
-                client.set_state(flow_run["id"], state, message)
-                settled.append(flow_run["id"])
+            state, message = _ending(run.status, supervisor)
+            client.set_state(flow_run["id"], state, message)
+            settled.append(flow_run["id"])
         return tuple(settled)
+
+
+def _is_told_by_itself(status: RunStatus, supervisor: str) -> bool:
+    """Whether the process of that flow run is there, and will tell Prefect how it ends."""
+    if status.flow_run_id != supervisor:
+        return False
+    return not status.state.final or process_is(status.pid, status.pid_started)
 
 
 def _supervisors(client: PrefectClient, live: list[dict[str, Any]]) -> dict[str, str]:

@@ -30,6 +30,8 @@ class SkippedRun(NamedTuple):
     path: Path
     """Its folder, or its file in the catalogue where that can't be read."""
     reason: str
+    gone: bool = False
+    """Whether the folder is not there at all."""
 
 
 class Runs(NamedTuple):
@@ -112,8 +114,9 @@ def _read(path: Path) -> FoundRun | SkippedRun:
     try:
         record = read_run(path)
     except FileNotFoundError:
-        what = f"no {RUN_FILE} in it" if path.exists() else "the folder is gone"
-        return SkippedRun(path, f"{what}, at {path}")
+        gone = not path.exists()
+        what = "the folder is gone" if gone else f"no {RUN_FILE} in it"
+        return SkippedRun(path, f"{what}, at {path}", gone)
     except RunRecordError as error:
         return SkippedRun(path, str(error))
     try:

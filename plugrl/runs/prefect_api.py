@@ -20,7 +20,7 @@ PORT_VARIABLE = "PLUGRL_PREFECT_PORT"
 """Environment variable that moves the local API to another port."""
 DEFAULT_PORT = 14_200
 """Neither Prefect's own, which others may use, nor near those of training servers."""
-HEALTH_TIMEOUT_S = 2.0
+HEALTH_TIMEOUT_S = 5.0
 SERVER_FILE = "server.json"
 VERSION = 1
 

@@ -167,3 +167,17 @@ def test_finding_the_api_imports_no_prefect():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert done.stdout == "set()\n"
+
+
+def test_a_long_log_is_put_aside_when_the_api_starts(own_home, monkeypatch, tmp_path, free_port):
+    monkeypatch.setenv(addresses.PORT_VARIABLE, str(free_port()))
+    (tmp_path / "prefect.py").write_text("raise SystemExit('no such database')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(api, "MAX_LOG_BYTES", 3)
+    log = addresses.folder() / api.LOG_FILE
+    log.parent.mkdir()
+    log.write_text("long")
+    with pytest.raises(api.ApiUnavailableError):
+        api.start(lambda text: None)
+    assert log.with_name(f"{api.LOG_FILE}.old").read_text() == "long"
+    assert "no such database" in log.read_text()

@@ -109,6 +109,13 @@ def test_a_run_that_ended_while_prefect_was_away_is_told_to_it_later(tmp_path, s
     assert state_of(parent) == (told, "so it was")
 
 
+def test_a_process_that_is_about_to_tell_prefect_of_its_end_is_not_forestalled(tmp_path):
+    parent, _ = begin()
+    make_run(tmp_path, "one", RunState.FAILED, **alive(), flow_run_id=parent)
+    assert parent not in reconcile().flow_runs
+    assert state_of(parent)[0] == "RUNNING"
+
+
 def test_the_flow_run_before_a_resume_by_hand_is_told_too(tmp_path):
     before, _ = begin()
     now, _ = begin()

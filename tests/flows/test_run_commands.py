@@ -1,6 +1,7 @@
 """``plugrl-flow list``, ``show`` and ``cancel``, and ``plugrl ui``."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,6 +70,19 @@ def test_the_first_list_says_how_to_begin(capsys):
     assert (
         capsys.readouterr().out == "no runs yet; plugrl-flow train --help says how to start one\n"
     )
+
+
+def test_runs_whose_folder_is_gone_are_named_until_they_are_forgotten(tmp_path, capsys):
+    make_run(tmp_path, "kept", RunState.DONE)
+    for number in range(7):
+        shutil.rmtree(make_run(tmp_path, f"gone-{number}", RunState.DONE))
+    list_runs.run([], "plugrl-flow list")
+    out = capsys.readouterr().out
+    assert "7 left out; --forget-gone forgets those:\n  the folder is gone, at " in out
+    assert out.endswith("  and 2 more\n")
+    list_runs.run(["--forget-gone"], "plugrl-flow list")
+    assert "left out" not in capsys.readouterr().out
+    assert [run.record.exp_name for run in catalog.find_runs().found] == ["kept"]
 
 
 def test_a_long_list_ends_with_how_to_see_the_rest(tmp_path, capsys, monkeypatch):

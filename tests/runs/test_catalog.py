@@ -66,6 +66,7 @@ def test_damaged_and_vanished_runs_are_skipped_by_name(make, tmp_path):
     assert "expected a JSON object" in reasons[damaged]
     assert "expected version 1 and a path" in reasons[entry]
     assert len(reasons) == 4
+    assert [run.path for run in runs.skipped if run.gone] == [vanished]
 
 
 def test_a_run_whose_status_is_damaged_is_found_without_it(make):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from plugrl.runs import catalog, liveness, records
+from plugrl.runs import recorder as recorder_module
 from plugrl.runs.provenance import Owner
 from plugrl.runs.recorder import Ending, Progress, RunRecorder
 from plugrl.runs.records import Checkpoint, RunRecord, RunState, RunStatus
@@ -42,6 +43,7 @@ def server() -> Server:
 @pytest.fixture
 def run_dir(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(recorder_module, "TICK_S", 0.05)
     folder: Path = tmp_path / "exp"
     folder.mkdir()
     return folder
