@@ -31,7 +31,7 @@ class Start:
     """How the app begins."""
 
     screen: str = "runs"
-    """The screen to show first; RUNS is below it."""
+    """The screen to show first; RUNS comes when it is left."""
     options: dict[str, Any] | None = None
     """The arguments of that screen."""
     ascii_only: bool = False
@@ -64,9 +64,7 @@ class PlugRLApp(App[None]):
             wrong = error
         self.theme = self._start.theme or self._config.theme
         self.set_keymap(dict(self._config.keys))
-        self.open("runs")
-        if self._start.screen != "runs":
-            self.open(self._start.screen, **(self._start.options or {}))
+        self.open(self._start.screen, **(self._start.options or {}))
         if wrong is not None:
             self.push_screen(ErrorBox(wrong))
 
@@ -80,7 +78,12 @@ class PlugRLApp(App[None]):
         except (PlugRLError, OSError) as error:
             self.push_screen(ErrorBox(error))
         else:
-            self.push_screen(screen)
+            self.push_screen(screen, self._show_runs_if_alone)
+
+    def _show_runs_if_alone(self, _result: None) -> None:
+        """Show RUNS where nothing else is left to show."""
+        if len(self.screen_stack) == 1:
+            self.open("runs")
 
     def open_monitor(self, target: str, *, api_key: str | None = None) -> None:
         """Watch a run: its name, its folder, or its server's URL."""

@@ -193,8 +193,8 @@ class RunModel:
             return Verdict(state, self.status.reason or _REASONS.get(state, ""))
         if self.link is Link.ENDED:
             return self._ended_verdict()
-        if self.link in {Link.RECONNECTING, Link.REFUSED}:
-            return Verdict(RunState.LOST if self.snapshot else RunState.STARTING, self.link_reason)
+        if self.snapshot is not None:
+            return Verdict(_live_verdict(self.snapshot).state, self.link_reason)
         return Verdict(RunState.STARTING, self.link_reason)
 
     def client_command(self) -> str:

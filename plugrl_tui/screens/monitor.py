@@ -28,7 +28,9 @@ WIDE, HUGE = 110, 180
 """Columns from which on there are three, and four, columns of panes."""
 TALL = 34
 """Lines from which on a narrow screen has room for the chart, too."""
-SMALLEST = (60, 18)
+SHORT = 23
+"""Lines below which the discarded frames give way; their key shows them."""
+SMALLEST = (60, 16)
 """Columns and lines below which a sentence stands in place of the panes."""
 _PANES = ("infer", "workers", "discards", "learn", "chart", "log")
 
@@ -88,6 +90,7 @@ class MonitorScreen(RoomScreen):
         self.run_worker(self.feed.run(self.model), group="feed", exit_on_error=False)
         self.set_interval(TICK_S, self.tick)
         self.query_one("#infer").focus()
+        self.call_after_refresh(self.tick)
 
     def tick(self) -> None:
         """Let every pane look at the model."""
@@ -111,6 +114,7 @@ class MonitorScreen(RoomScreen):
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width >= HUGE, "-huge")
         self.set_class(width < WIDE and tall, "-tall")
+        self.set_class(height < SHORT, "-short")
         small = width < SMALLEST[0] or height < SMALLEST[1]
         self.set_class(small, "-small")
         if small:

@@ -127,16 +127,14 @@ class ChartPane(Pane):
         first, last = along[0], along[-1]
         if len(along) < 2 or not last > first:
             return [values.extent(0, len(values))]
-        dots, edges = 2 * width, [0]
-        for dot in range(1, 2 * width + 1):
-            until = first + (last - first) * dot / dots
-            edges.append(bisect.bisect_right(along, until))
+        dots = 2 * width
+        places = [first + (last - first) * dot / dots for dot in range(1, dots + 1)]
+        edges = [0, *(bisect.bisect_right(along, place) for place in places)]
         edges[-1] = len(values)
-        columns: list[Extent | None] = []
-        for low, high in pairwise(edges):
-            # Where a column has no point, the line goes on from the point before it.
-            columns.append(values.extent(max(min(low, high - 1), 0), high) if high else None)
-        return columns
+        return [
+            values.extent(low, high) if high > low else _between(along, values, low, edge)
+            for (low, high), edge in zip(pairwise(edges), places, strict=True)
+        ]
 
     def _framed(
         self,
@@ -194,8 +192,18 @@ class ChartPane(Pane):
         self.subtitle = f"{value} at step {fmt.grouped(curve.steps[place])}"
 
 
+def _between(along: Sequence[float], values: Pyramid, after: int, place: float) -> Extent | None:
+    """Where a straight line from the point before ``place`` to the one after it is there."""
+    if not 0 < after < len(values):
+        return None
+    x0, x1 = along[after - 1], along[after]
+    y0, y1 = values.values[after - 1], values.values[after]
+    y = y0 + (y1 - y0) * (place - x0) / (x1 - x0)
+    return Extent(y, y) if math.isfinite(y) else None
+
+
 def _short(metric: str) -> str:
-    return {"rollout/episode_return_mean": "return"}.get(metric, metric)
+    return "return" if metric == RETURN else metric.rpartition("/")[2]
 
 
 def _time_of_day(seconds: float) -> str:

@@ -59,9 +59,10 @@ class InferPane(Pane):
         mean = f"{sum(sizes) / len(sizes):.0f}" if sizes else fmt.MISSING
         flow = f"{fmt.count(came)}/{fmt.count(went)}"
         row = [Span("in/out ", "dim"), Span(flow, "strong"), Span(" /s   ", "dim")]
-        batch = f"batch {mean}/{_most(snapshot)}"
-        if width >= 7 + len(flow) + 6 + len(batch):
-            row += [Span("batch ", "dim"), Span(mean, "strong"), Span(f"/{_most(snapshot)}", "dim")]
+        most = _most(snapshot)
+        of_most = f"/{most}" if most else ""
+        if width >= 7 + len(flow) + 6 + len(f"batch {mean}{of_most}"):
+            row += [Span("batch ", "dim"), Span(mean, "strong"), Span(of_most, "dim")]
         return row
 
     def _histories(self, width: int) -> list[Row]:

@@ -10,6 +10,7 @@ from plugrl_tui.actions import bindings
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.model import Part, RunModel
 from plugrl_tui.core.snapshot import LogLine
+from plugrl_tui.modals.ask_line import AskLine
 from plugrl_tui.widgets.list_pane import ListPane
 from plugrl_tui.widgets.pane import Row, Span
 
@@ -64,6 +65,15 @@ class LogView(ListPane):
         if self._end is not None and self._end >= total:
             self._end = None
         self.draw()
+
+    def action_search(self) -> None:
+        """Ask for the words that a line must have."""
+
+        def take(text: str | None) -> None:
+            if text is not None:
+                self.find(text)
+
+        self.app.push_screen(AskLine("lines with", self.search), take)
 
     def find(self, text: str) -> None:
         """Show only lines with ``text``; nothing shows all."""

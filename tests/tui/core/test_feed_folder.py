@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def add_metrics(folder: Path, *lines: dict) -> None:
+def add_metrics(folder: Path, *lines: dict[str, Any]) -> None:
     with (folder / "metrics.jsonl").open("a") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
 

@@ -1,6 +1,7 @@
 """What the server really sends is understood, and what it never sends is refused in a sentence."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -9,12 +10,13 @@ from plugrl_tui.core.snapshot import Reply, Snapshot, SnapshotError, parse
 from tests.server.test_telemetry import loop_with_a_frame, telemetry_of
 
 
-def sent() -> dict:
+def sent() -> dict[str, Any]:
     loop = loop_with_a_frame()
     loop.progress = LearnProgress()
     loop.metrics = {"train/entropy": float("nan"), "train/kl": 0.5}
     telemetry = telemetry_of(loop)
-    return json.loads(json.dumps(telemetry.snapshot()))
+    data: dict[str, Any] = json.loads(json.dumps(telemetry.snapshot()))
+    return data
 
 
 def test_a_server_s_own_snapshot_is_understood():

@@ -37,10 +37,12 @@ def test_a_long_file_is_read_in_looks_that_take_little(tmp_path, monkeypatch):
     path = tmp_path / "metrics"
     path.write_text("".join(f'{{"step": {n}}}\n' for n in range(50)))
     follower, found = JsonTail(path), []
-    found += follower.objects()
-    assert follower.has_more
-    while follower.has_more:
+    looks = 0
+    while len(found) < 50:
         found += follower.objects()
+        looks += 1
+    assert looks > 5
+    assert not follower.has_more
     assert [item["step"] for item in found] == list(range(50))
 
 
