@@ -7,7 +7,7 @@ from typing import NoReturn
 from plugrl import __version__
 from plugrl.cli.entry import Command, run_and_exit, run_guarded, write
 from plugrl.cli.table import columns
-from plugrl.errors import UnknownNameError
+from plugrl.errors import UnknownNameError, UsageError
 
 PROG = "plugrl"
 
@@ -21,6 +21,9 @@ COMMANDS = {
     # By name: this library knows nothing of Prefect, whom the package beside it is about.
     "ui": ("flows.ui", "open the pages that remember runs"),
 }
+
+EXTRAS = {"ui": "flows"}
+"""The extra of our distribution that brings what a command imports."""
 
 
 def main() -> NoReturn:
@@ -43,8 +46,20 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
         return 0
     if name not in COMMANDS:
         raise UnknownNameError("command", name, COMMANDS)
-    command: Command = import_module(COMMANDS[name][0]).run
-    return run_guarded(command, rest, f"{prog} {name}")
+    return run_guarded(_command(name), rest, f"{prog} {name}")
+
+
+def _command(name: str) -> Command:
+    try:
+        command: Command = import_module(COMMANDS[name][0]).run
+    except ModuleNotFoundError as error:
+        if name not in EXTRAS:
+            raise
+        raise UsageError(
+            f"{name} needs {error.name}, which is not installed: "
+            f"pip install 'plugrl[{EXTRAS[name]}]'"
+        ) from error
+    return command
 
 
 def _introduction(prog: str) -> str:

@@ -1,10 +1,11 @@
 import contextlib
+import sys
 
 import pytest
 
 from plugrl import __version__
 from plugrl.cli import main
-from plugrl.errors import UnknownNameError
+from plugrl.errors import UnknownNameError, UsageError
 
 
 @pytest.mark.parametrize("argv", [[], ["--help"], ["-h"]])
@@ -26,6 +27,15 @@ def test_a_mistake_names_the_command_that_was_typed(capsys):
 def test_an_unknown_command_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match="unknown command 'lunch', did you mean 'launch'"):
         main.run(["lunch"])
+
+
+def test_a_command_whose_packages_are_missing_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    monkeypatch.delitem(sys.modules, "flows.ui", raising=False)
+    monkeypatch.delitem(sys.modules, "flows.api", raising=False)
+    monkeypatch.delitem(sys.modules, "plugrl.runs.liveness", raising=False)
+    with pytest.raises(UsageError, match=r"ui needs psutil.*pip install 'plugrl\[flows\]'"):
+        main.run(["ui"])
 
 
 @pytest.mark.parametrize("name", list(main.COMMANDS))
