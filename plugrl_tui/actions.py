@@ -109,6 +109,7 @@ RUNS = (
         keys="N",
         label="Copy",
         help="Make up a run like the one under the cursor.",
+        shown=False,
     ),
     Action(
         id="runs.warm",

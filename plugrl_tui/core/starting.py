@@ -10,7 +10,6 @@ from plugrl.errors import RunRecordError
 from plugrl.runs.records import RunState, RunStatus, read_status
 from plugrl_tui.core.launcher import Launched
 
-
 _RECORDED = "Beginning flow run"
 """Prefect's own words, in the run's log."""
 

@@ -142,7 +142,7 @@ class LaunchScreen(RoomScreen):
         if event.purpose == FIND:
             self._show(replace(self.table.view, find=event.text))
         else:
-            self.change(form.with_value(self.draft, event.purpose, event.text))
+            self._set(event.purpose, event.text)
 
     def action_edit(self) -> None:
         """Open a group, turn a switch, take the next choice, or open the editor."""
@@ -270,11 +270,11 @@ class LaunchScreen(RoomScreen):
     def _choose(self, row: FormRow, by: int) -> None:
         text = form.next_choice(row, by)
         if text is not None:
-            before = self.draft.names.policy
-            self.change(form.with_value(self.draft, row.key, text))
-            self._tell_of_other_policy(before, row.key)
+            self._set(row.key, text)
 
-    def _tell_of_other_policy(self, before: str, key: str) -> None:
+    def _set(self, key: str, text: str) -> None:
+        before = self.draft.names.policy
+        self.change(form.with_value(self.draft, key, text))
         after = self.draft.names.policy
         if after != before and key != "names.policy":
             self.notify(f"{before} does not fit, took {after}")

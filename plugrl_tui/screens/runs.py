@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 REFRESH_S = 2.0
 WIDE = 110
+LOW = 18
+"""Lines below which there is no room beside the table."""
 MAX_COMPARED = 4
 _NO_RUNS = [
     "no runs yet",
@@ -56,7 +58,7 @@ class RunsScreen(RoomScreen):
     RunsScreen.-wide #both { layout: horizontal; }
     RunsScreen.-wide RunTable { width: 2fr; height: 1fr; }
     RunsScreen.-wide RunDetail { width: 1fr; height: 1fr; }
-    RunsScreen.-empty RunDetail { display: none; }
+    RunsScreen.-empty RunDetail, RunsScreen.-low RunDetail { display: none; }
     """
 
     def __init__(self) -> None:
@@ -97,6 +99,7 @@ class RunsScreen(RoomScreen):
     def on_resize(self, event: Resize) -> None:
         """One column or two."""
         self.set_class(event.size.width >= WIDE, "-wide")
+        self.set_class(event.size.height < LOW, "-low")
 
     def on_screen_resume(self, _event: ScreenResume) -> None:
         """Something may have happened while another screen was shown."""

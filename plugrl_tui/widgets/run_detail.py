@@ -1,6 +1,7 @@
 """What RUNS tells of the run at its cursor: its curve, lineage, changes, errors, and a way on."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import sparkline
@@ -67,7 +68,7 @@ class RunDetail(Pane):
             yield "checkpoint", f"step {step}", ""
         yield "changed", ", ".join(self._changes) or "nothing", ""
         yield from self._history(run)
-        yield "folder", str(run.path), "dim"
+        yield "folder", _near(run.path), "dim"
 
     def _history(self, run: RunRow) -> Iterator[tuple[str, str, str]]:
         status = run.run.status
@@ -81,6 +82,12 @@ class RunDetail(Pane):
             yield "page", status.flow_run_url, "dim"
         if status is not None:
             yield "seen", ago(status.updated_at), "dim"
+
+
+def _near(path: Path) -> str:
+    """A path, from here where it is below."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def _lifted(values: Sequence[float]) -> list[float]:

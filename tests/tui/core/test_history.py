@@ -8,62 +8,27 @@ from typing import Any
 
 import pytest
 
-from plugrl.runs import catalog
-from plugrl.runs.liveness import own_start, this_host
-from plugrl.runs.records import (
-    Checkpoint,
-    Event,
-    RunRecord,
-    RunState,
-    RunStatus,
-    append_event,
-    write_run,
-    write_status,
-)
+from plugrl.runs.liveness import own_start
+from plugrl.runs.records import Checkpoint, Event, RunState, RunStatus, append_event, write_status
 from plugrl_tui.core import history
 from plugrl_tui.core.command_line import PastedError
 from plugrl_tui.core.history import History, RunRow
 from plugrl_tui.core.run_filter import matcher
+from tests.tui import run_folders
+from tests.tui.run_folders import write_metrics
 
-ARGV = "plugrl-flow train gaussian-policy default ppo default --env=hopper --algo.gamma=0.9"
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "home"))
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 def make_run(tmp_path: Path, name: str = "hopper-s3", **status: Any) -> Path:
-    """A run's folder as a server leaves it; of a process that is gone unless told otherwise."""
-    folder = tmp_path / "ckpt" / "ppo" / "gaussian-policy" / name
-    folder.mkdir(parents=True)
     config = {"algo": {"learning_rate": 3e-4, "gamma": 0.9}, "run": {"seed": 3}}
-    record = RunRecord(
-        exp_name=name,
-        policy="gaussian-policy",
-        policy_variant="default",
-        algorithm="ppo",
-        algorithm_variant="default",
-        env="hopper",
-        argv=tuple(f"{ARGV} --exp-name={name}".split()),
-        config=config,
-        total_steps=1_000_000,
-    )
-    write_run(folder, record)
-    values = {"state": RunState.DONE, "step": 2048, "host": this_host(), "pid": 2**22 + 1}
-    write_status(folder, RunStatus(**{**values, **status}))
-    catalog.register(folder)
-    return folder
+    about = {"config": config, "flags": "--algo.gamma=0.9", "step": 2048, **status}
+    return run_folders.make_run(tmp_path / "ckpt", name, **about)
 
 
 def only_row(now: float | None = None) -> RunRow:
     (row,) = History().read(now).rows
     return row
-
-
-def write_metrics(folder: Path, *lines: dict[str, Any]) -> None:
-    text = "".join(json.dumps({"time": 1.0, **line}) + "\n" for line in lines)
-    (folder / "metrics.jsonl").write_text(text)
 
 
 def test_a_run_that_left_no_last_word_is_lost_and_can_be_resumed(tmp_path: Path) -> None:
@@ -76,7 +41,7 @@ def test_a_run_that_left_no_last_word_is_lost_and_can_be_resumed(tmp_path: Path)
 
 
 def test_a_run_whose_process_is_silent_is_stalled(tmp_path: Path) -> None:
-    alive = {"pid": os.getpid(), "pid_started": own_start(), "updated_at": 1000.0}
+    alive: dict[str, Any] = {"pid": os.getpid(), "pid_started": own_start(), "updated_at": 1000.0}
     make_run(tmp_path, state=RunState.RUNNING, **alive)
     row = only_row(now=1130.0)
     assert row.state is RunState.STALLED
