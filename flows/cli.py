@@ -23,6 +23,7 @@ COMMANDS = {
     "serve": ("flows.serve_command", "offer training as a deployment, in this process"),
     "deploy": ("flows.deploy_command", "offer training as a deployment of a work pool"),
 }
+WITHOUT_SPARE = {"-h", "--help", "--detach", "--no-prefect"}
 
 
 def main() -> NoReturn:
@@ -48,6 +49,11 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
         return 0
     if name not in COMMANDS:
         raise UnknownNameError("command", name, COMMANDS)
+    if name == "train" and WITHOUT_SPARE.isdisjoint(rest):
+        # Before anything else is imported: what the server needs takes longest.
+        from flows import spares
+
+        spares.prepare()
     command: Command = import_module(COMMANDS[name][0]).run
     return run_guarded(command, rest, f"{prog} {name}")
 

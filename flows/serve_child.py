@@ -5,6 +5,7 @@ same. Its exit code says how it ended, whatever Prefect makes of that.
 """
 
 import asyncio
+import logging
 import os
 import signal
 from typing import Any
@@ -17,10 +18,20 @@ from plugrl.cli.child import Link
 from plugrl.cli.run_server import Order
 from plugrl.server.loop import StopReason
 
+logger = logging.getLogger(__name__)
+
 
 def main() -> None:
     """Serve, and leave."""
-    leave(child.main(serve))
+    leave(child.main(serve, warm_up))
+
+
+def warm_up() -> None:
+    """Import what takes seconds."""
+    from flows import serve
+    from plugrl.training import run
+
+    logger.debug("%s and %s are here", serve.__name__, run.__name__)
 
 
 def serve(order: Order, link: Link) -> StopReason:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from flows import spares
 from flows.chronicle import Chronicle
 from plugrl.cli.child_process import ChildCommand
 from plugrl.cli.launch_plan import LaunchPlan
@@ -35,7 +36,14 @@ class SupervisedRun(Onlooker):
         flow_run_id: UUID | None = None,
         flow_run_url: str | None = None,
     ) -> None:
-        """Record the attempts of ``plan`` in its folder, and in Prefect by ``runs``."""
+        """Record the attempts of ``plan`` in its folder, and in Prefect by ``runs``.
+
+        Args:
+            plan: what is supervised.
+            runs: Prefect's records of the attempts.
+            flow_run_id: the supervisor's own flow run.
+            flow_run_url: its page.
+        """
         self._plan = plan
         self._runs = runs
         self._chronicle = Chronicle(plan.run_dir)
@@ -72,6 +80,7 @@ class SupervisedRun(Onlooker):
             module="flows.serve_child",
             provenance=replace(command.provenance, owner=owner),
             variables={**command.variables, SERVE_RUN_VARIABLE: serve_run},
+            spare=spares.take(),
         )
 
     def clients(self, url: str) -> ChildCommand:

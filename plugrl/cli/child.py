@@ -4,9 +4,10 @@
     python -m plugrl.cli.child DESCRIPTOR --warm run-server
 
 ``DESCRIPTOR`` is a socket to the supervisor, ``PROVENANCE`` the JSON of ``plugrl.runs.provenance``.
-The second form gets all that comes after ``DESCRIPTOR`` over the socket. A server writes news to the socket, one JSON object a line: ``{"listening": URL}`` once clients can
-connect, ``{"failed": SENTENCE}`` before it ends for a reason. When the supervisor's end closes, for
-whatever reason and SIGKILL too, the child asks itself to stop.
+The second form gets all that comes after ``DESCRIPTOR`` over the socket. A server writes news to
+it, one JSON object a line: ``{"listening": URL}`` once clients can connect, ``{"failed":
+SENTENCE}`` before it ends for a reason. When the supervisor's end closes, for whatever reason and
+SIGKILL too, the child asks itself to stop.
 """
 
 import contextlib

@@ -6,13 +6,17 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 from plugrl.runs.provenance import Provenance
 
+WARM = ("--warm", "run-server")
+"""Arguments of a spare: it makes itself ready, and waits for those of a server on its link."""
 SIGNAL_EXIT_CODE = 128
 """What shells add to the number of the signal that ended a process."""
 
@@ -31,41 +35,52 @@ class ChildCommand:
     """Environment variables, beside this process's."""
     module: str = "plugrl.cli.child"
     """The module that runs it."""
+    spare: "Spare | None" = None
+    """A process that waits for it, if there is one."""
+
+
+class Spare:
+    """A process that has made itself ready, before anybody knew what it is to do."""
+
+    def __init__(self, module: str) -> None:
+        """Start ``module``."""
+        self.process, self.link = _spawn(module, WARM, {})
+
+    def order(self, command: ChildCommand) -> None:
+        """Say what it is to do.
+
+        Raises:
+            OSError: it has ended.
+        """
+        order = [command.provenance.to_json(), command.name, *command.argv]
+        self.link.sendall(f"{json.dumps([dict(command.variables), order])}\n".encode())
 
 
 class Child:
     """A process in a group of its own, which ends when this process does."""
 
-    def __init__(
-        self,
-        process: asyncio.subprocess.Process,
-        link: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-    ) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", link: socket.socket) -> None:
         """Hold the process and our end of its link."""
         self.failure: str | None = None
         """Why it is about to end, once it has said so."""
         self._process = process
-        self._writer = writer
-        self._listening: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self._news = asyncio.create_task(self._hear(link))
+        self._link = link
+        loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[int] = loop.create_future()
+        self._listening: asyncio.Future[str | None] = loop.create_future()
+        self._news = asyncio.create_task(self._hear())
+        threading.Thread(target=self._reap, args=(loop,), daemon=True).start()
 
     @classmethod
-    async def start(cls, command: ChildCommand) -> Self:
+    def start(cls, command: ChildCommand) -> Self:
         """Start ``command``."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *("-m", command.module, str(theirs.fileno()), command.provenance.to_json()),
-                *(command.name, *command.argv),
-                env={**os.environ, **command.variables},
-                stdin=asyncio.subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                process_group=0,
-            )
-        reader, writer = await asyncio.open_connection(sock=ours)
-        return cls(process, reader, writer)
+        spare = command.spare
+        if spare is not None and spare.process.poll() is None:
+            with contextlib.suppress(OSError):
+                spare.order(command)
+                return cls(spare.process, spare.link)
+        order = [command.provenance.to_json(), command.name, *command.argv]
+        return cls(*_spawn(command.module, order, command.variables))
 
     @property
     def pid(self) -> int:
@@ -83,7 +98,7 @@ class Child:
 
     async def wait(self) -> int:
         """The exit code; 128 and the signal's number where a signal ended it."""
-        code = await self._process.wait()
+        code = await asyncio.shield(self._ended)
         return code if code >= 0 else SIGNAL_EXIT_CODE - code
 
     async def last_words(self) -> str | None:
@@ -100,9 +115,20 @@ class Child:
         """End the child and all that it has started, at once."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
-        self._writer.close()
+        self._news.cancel()
 
-    async def _hear(self, link: asyncio.StreamReader) -> None:
+    def _reap(self, loop: asyncio.AbstractEventLoop) -> None:
+        code = self._process.wait()
+        # Nobody is left to tell where the loop is closed.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._end, code)
+
+    def _end(self, code: int) -> None:
+        if not self._ended.done():
+            self._ended.set_result(code)
+
+    async def _hear(self) -> None:
+        link, writer = await asyncio.open_connection(sock=self._link)
         try:
             async for line in link:
                 news = json.loads(line)
@@ -112,5 +138,21 @@ class Child:
         except OSError:
             pass
         finally:
+            writer.close()
             if not self._listening.done():
                 self._listening.set_result(None)
+
+
+def _spawn(
+    module: str, arguments: Sequence[str], variables: Mapping[str, str]
+) -> tuple["subprocess.Popen[bytes]", socket.socket]:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(  # noqa: S603 -- our own module
+            [sys.executable, "-m", module, str(theirs.fileno()), *arguments],
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            process_group=0,
+        )
+    return process, ours

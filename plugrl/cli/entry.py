@@ -1,6 +1,7 @@
 """What every command shares: errors become one sentence and an exit code, logs go to stderr."""
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ EXIT_USAGE = 2
 EXIT_STOPPED = 10
 """Of a server under a supervisor that was asked to stop and has saved what there was."""
 EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141
+"""What a shell shows of a program that SIGPIPE ended."""
 
 Command: TypeAlias = Callable[[Sequence[str], str], int]
 """Takes the arguments and the program's name, returns the exit code."""
@@ -42,6 +45,11 @@ def run_guarded(command: Command, argv: Sequence[str], prog: str) -> int:
     except UsageError as error:
         _complain(prog, error)
         return EXIT_USAGE
+    except BrokenPipeError:
+        # Whoever read our output, such as head, has had enough. Python would complain once more
+        # when it flushes stdout at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
     except (PlugRLError, OSError) as error:
         _complain(prog, error)
         return EXIT_FAILED

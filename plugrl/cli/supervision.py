@@ -148,7 +148,7 @@ class Supervisor:
     async def _attempt(self, attempt: int) -> Ending:
         await self._onlooker.begins(attempt)
         self._clients_code = 0
-        server = self._server = await Child.start(self._plan.server(attempt, self._port))
+        server = self._server = Child.start(self._plan.server(attempt, self._port))
         self._onlooker.started(attempt, server.pid)
         if self._stop.is_set():
             server.signal(signal.SIGTERM)
@@ -167,7 +167,7 @@ class Supervisor:
         come_back = True
         while come_back and not server_end.done():
             if self._clients is None:
-                self._clients = await Child.start(self._plan.clients(url))
+                self._clients = Child.start(self._plan.clients(url))
             clients_end = asyncio.create_task(self._clients.wait())
             await asyncio.wait((server_end, clients_end), return_when=asyncio.FIRST_COMPLETED)
             if not clients_end.done():

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from flows import disk_work
 from flows.disk_work import RETRIES, DiskWork, patiently, saving, searching
 from plugrl.algorithms.base import TrainState
 from plugrl.config.dummy import DummyConfig, DummyPolicyConfig
@@ -39,7 +38,7 @@ def spec(*argv: str) -> RunSpec:
 def pauses(monkeypatch) -> list[float]:
     """What was slept, in no time."""
     slept: list[float] = []
-    monkeypatch.setattr(disk_work.time, "sleep", slept.append)
+    monkeypatch.setattr("flows.disk_work.time.sleep", slept.append)
     return slept
 
 

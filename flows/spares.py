@@ -1,0 +1,24 @@
+"""A server process that imports torch and Prefect while its supervisor is still finding out more.
+
+Together these take three seconds, most of the time until a run's server is up.
+"""
+
+from flows.api import require_api
+from plugrl.cli.child_process import Spare
+from plugrl.runs import prefect_api
+
+_spares: list[Spare] = []
+
+
+def prepare() -> None:
+    """Have a spare server, if Prefect's API is up: to start that one takes longer."""
+    url = prefect_api.known_url()
+    if url is not None and prefect_api.is_healthy(url):
+        # Prefect reads its settings when it is imported.
+        require_api()
+        _spares.append(Spare("flows.serve_child"))
+
+
+def take() -> Spare | None:
+    """The spare, for the one that needs it first."""
+    return _spares.pop() if _spares else None

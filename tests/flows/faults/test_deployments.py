@@ -1,0 +1,92 @@
+"""Training started by Prefect: from a deployment that a process serves, and by a worker."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from plugrl.runs.records import RunState
+from plugrl.training.step_folder import step_dirs, valid_steps
+from tests.flows.faults.conftest import Run, api, states_of, until
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.usefixtures("prefect_api"),
+    pytest.mark.slow,
+]
+
+CRASH_AND_CANCEL = ["Crashed", "Cancelled"]
+OPTIONS = {"algo.global-steps": 1000000000, "retry-delay": 0.1, "port": 0}
+COMMANDS = {
+    "serve": [["-m", "flows.cli", "serve", "--name", "by-serve"]],
+    "worker": [
+        ["-m", "flows.cli", "deploy", "--name", "by-worker", "--pool", "pool"],
+        ["-m", "prefect", "worker", "start", "--pool", "pool", "--limit", "1"],
+    ],
+}
+
+
+@pytest.fixture(params=COMMANDS)
+def deployment(request, tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The id of a deployment of ``train``, and the process that starts its runs."""
+    *before, last = COMMANDS[request.param]
+    for command in before:
+        subprocess.run([sys.executable, *command], cwd=tmp_path, check=True)
+    with (tmp_path / "runner.out").open("w") as output:
+        runner = subprocess.Popen(
+            [sys.executable, *last], cwd=tmp_path, stdout=output, stderr=output, text=True
+        )
+    found = until("the deployment", _find(f"by-{request.param}"))
+    yield found["id"], runner
+    children = psutil.Process(runner.pid).children(recursive=True)
+    for process in [runner, *children]:
+        process.terminate()
+    psutil.wait_procs(children, timeout=60)
+    runner.wait(60)
+
+
+def _find(name: str) -> Callable[[], Any]:
+    def look() -> Any:
+        found = api("/deployments/filter", deployments={"name": {"any_": [name]}})
+        return found[0] if found else None
+
+    return look
+
+
+def test_a_run_from_the_api_crashes_resumes_and_is_cancelled_with_its_checkpoint_saved(
+    deployment, tmp_path: Path
+):
+    deployment_id, runner = deployment
+    name = f"run-by-{os.getpid()}-{runner.pid}"
+    parameters = {
+        "algorithm_variant": "debug",
+        "env": "pendulum",
+        "exp_name": name,
+        "options": OPTIONS,
+    }
+    made = api(f"/deployments/{deployment_id}/create_flow_run", parameters=parameters)
+    folder = tmp_path / "checkpoints" / "ppo" / "gaussian-policy" / name
+    run = Run(runner, folder, "", tmp_path / "runner.out")
+    run.wait_for("saved", 2)
+    status = run.status()
+    assert status is not None
+    assert status.server_pid is not None
+    psutil.Process(status.server_pid).kill()
+    crashed = run.wait_for("crashed")
+    assert crashed.details["why"] == "the server was ended by SIGKILL"
+    newest = int(step_dirs(folder)[-1].name)
+    assert run.wait_for("resumed").step == newest
+    run.wait_for("saved", attempt=2)
+    state = {"type": "CANCELLING", "name": "Cancelling"}
+    api(f"/flow_runs/{made['id']}/set_state", state=state, force=False)
+    run.wait_for("stopped")
+    until("both flow runs cancelled", lambda: states_of(name) == ("Cancelled", CRASH_AND_CANCEL))
+    status = until("the final status", lambda: (s := run.status()) and s.state.final and s)
+    assert status.state is RunState.STOPPED
+    assert status.last_checkpoint is not None
+    assert valid_steps(folder)[-1] == status.last_checkpoint.step > newest
