@@ -51,6 +51,7 @@ benchmark: $(VENV)/.bench  ## Measure exchanges, the learn step and whole traini
 	$(BIN)/python -m benchmarks.exchange
 	$(BIN)/python -m benchmarks.learn_step
 	$(BIN)/python -m benchmarks.end_to_end
+	$(BIN)/python -m benchmarks.flow_overhead
 
 system:  ## Install Debian packages: headless OpenGL for videos of MuJoCo.
 	apt-get update -qq
