@@ -12,7 +12,7 @@ import numpy as np
 
 from plugrl.data.frames import Inference
 from plugrl.data.progress import LearnProgress
-from plugrl.errors import LearnInterruptedError, PlugRLError
+from plugrl.errors import LearnDivergedError, LearnInterruptedError, PlugRLError
 from plugrl.protocol.messages import Feedback, Infer
 from plugrl.server.algorithm import Algorithm, LearnerBackend, Saver
 from plugrl.server.batcher import Batcher, Request, concatenate
@@ -260,6 +260,8 @@ class Loop:
             lost = step - self.algorithm.global_step
             logger.warning("the learn was rolled back (%s), its %d frames are dropped", error, lost)
             return
+        except LearnDivergedError as error:
+            raise LearnDivergedError(f"{error}; {self.saving.latest()}") from error
         metrics["time/learn_seconds"] = self.idle_since - started
         self._publish(metrics)
         if self.algorithm.should_save():

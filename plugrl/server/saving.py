@@ -65,6 +65,12 @@ class Saving:
                 saved.step,
             )
 
+    def latest(self) -> str:
+        """Where the last checkpoint is, in words."""
+        if not self.written:
+            return "no checkpoint was written since the server started"
+        return f"the last checkpoint is {self.written[-1].path}"
+
     def _now(self) -> tuple[int, int]:
         return self._algorithm.global_step, self._algorithm.num_learns
 

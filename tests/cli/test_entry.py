@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
 from plugrl.cli.entry import run_guarded
@@ -39,3 +43,12 @@ def test_ctrl_c_is_a_sentence_and_the_code_of_shells(capsys):
 
 def test_the_commands_own_code_is_passed_on():
     assert run_guarded(lambda argv, prog: len(argv), ["a", "b", "c"], "plugrl x") == 3
+
+
+def test_a_reader_that_has_had_enough_ends_a_command_without_a_word():
+    reader, writer = os.pipe()
+    os.close(reader)
+    listing = [sys.executable, "-m", "plugrl.cli.main", "list"]
+    done = subprocess.run(listing, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

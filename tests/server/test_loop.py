@@ -7,8 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from plugrl.data.frames import Frames
 from plugrl.data.progress import LearnProgress
-from plugrl.errors import CheckpointError, LearnInterruptedError, PlugRLError, ServerStoppedError
+from plugrl.errors import (
+    CheckpointError,
+    LearnDivergedError,
+    LearnInterruptedError,
+    PlugRLError,
+    ServerStoppedError,
+)
 from plugrl.protocol.closing import SERVER_STOP
 from plugrl.protocol.messages import Infer
 from plugrl.server.algorithm import SavedCheckpoint
@@ -234,6 +241,42 @@ async def test_an_error_of_the_algorithm_ends_the_run_and_saves_nothing():
         await task
     acting.cancel()
     assert saver.steps == []
+
+
+async def test_an_error_over_a_feedback_ends_the_run_and_not_the_worker_that_sent_it(monkeypatch):
+    algorithm = Scripted()
+    loop = loop_of(algorithm, Saved(algorithm))
+    worker = LocalWorker(loop)
+    task = asyncio.create_task(loop.run())
+    await worker.act(infer_for([0]))
+
+    def refuse(frames: Frames) -> int:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(algorithm, "feedback", refuse)
+    worker.feedback(feedback_for([0]))
+    with pytest.raises(RuntimeError, match="boom"):
+        await task
+
+
+async def test_a_run_that_diverged_says_where_its_last_checkpoint_is():
+    algorithm = Scripted(fake_learn_freq=1, save_interval=1)
+    loop = loop_of(algorithm, Saved(algorithm))
+    worker = LocalWorker(loop)
+
+    def diverge(progress: LearnProgress) -> None:
+        if algorithm.num_learns == 1:
+            raise LearnDivergedError("the loss is nan")
+
+    algorithm.learn_hook = diverge
+    task = asyncio.create_task(loop.run())
+    for _ in range(2):
+        await worker.act(infer_for([0]))
+        await until(lambda: loop.saving.written or not algorithm.num_learns)
+        worker.feedback(feedback_for([0]))
+    last = loop.saving.written[-1].path
+    with pytest.raises(LearnDivergedError, match=f"nan; the last checkpoint is {last}"):
+        await task
 
 
 async def _start_a_learn(loop: Loop, learning: threading.Event) -> "asyncio.Task[StopReason]":

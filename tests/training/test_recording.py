@@ -176,11 +176,11 @@ def test_an_algorithm_that_fails_is_told_with_its_reason(spec, monkeypatch):
     status = records.read_status(run.run_dir)
     assert (status.state, status.reason, status.exit_code) == (
         RunState.FAILED,
-        "the loss is nan",
+        reason := "the loss is nan; no checkpoint was written since the server started",
         1,
     )
     failed = records.read_events(run.run_dir)[-1]
-    assert (failed.event, failed.details) == ("failed", {"why": "the loss is nan"})
+    assert (failed.event, failed.details) == ("failed", {"why": reason})
 
 
 def test_the_log_of_an_unforeseen_failure_has_the_traceback(spec, monkeypatch):
