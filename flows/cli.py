@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
+from flows import spares
 from flows.leaving import leave
 from plugrl import __version__
 from plugrl.cli.entry import Command, run_guarded, write
@@ -51,11 +52,12 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
         raise UnknownNameError("command", name, COMMANDS)
     if name == "train" and WITHOUT_SPARE.isdisjoint(rest):
         # Before anything else is imported: what the server needs takes longest.
-        from flows import spares
-
         spares.prepare()
-    command: Command = import_module(COMMANDS[name][0]).run
-    return run_guarded(command, rest, f"{prog} {name}")
+    try:
+        command: Command = import_module(COMMANDS[name][0]).run
+        return run_guarded(command, rest, f"{prog} {name}")
+    finally:
+        spares.dismiss()
 
 
 def _introduction(prog: str) -> str:

@@ -19,6 +19,14 @@ def prepare() -> None:
         _spares.append(Spare("flows.serve_child"))
 
 
+def dismiss() -> None:
+    """End the spare that nobody has needed."""
+    if (spare := take()) is not None:
+        spare.process.kill()
+        spare.process.wait()
+        spare.link.close()
+
+
 def take() -> Spare | None:
     """The spare, for the one that needs it first."""
     return _spares.pop() if _spares else None
