@@ -5,6 +5,7 @@ import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -108,14 +109,14 @@ def replaced(config: Any, values: dict[tuple[str, ...], Any]) -> Any:
 
 
 def _walk(config: Any, above: tuple[str, ...]) -> Iterator[FieldSpec]:
-    hints, texts = get_type_hints(type(config), include_extras=True), field_help(type(config))
+    kinds, texts = _kinds(type(config)), _help(type(config))
     for item in fields(config):
         value = getattr(config, item.name)
         path = (*above, item.name)
         if is_dataclass(value):
             yield from _walk(value, path)
             continue
-        kind, choices, optional = _classify(hints[item.name])
+        kind, choices, optional = kinds[item.name]
         yield FieldSpec(
             path=path,
             kind=kind,
@@ -124,6 +125,17 @@ def _walk(config: Any, above: tuple[str, ...]) -> Iterator[FieldSpec]:
             choices=choices,
             optional=optional,
         )
+
+
+@cache
+def _kinds(cls: type) -> dict[str, tuple[Kind, tuple[str, ...], bool]]:
+    return {name: _classify(hint) for name, hint in get_type_hints(cls).items()}
+
+
+@cache
+def _help(cls: type) -> dict[str, str]:
+    # Docstrings are parsed from source, which takes milliseconds a class.
+    return field_help(cls)
 
 
 def _classify(hint: Any) -> tuple[Kind, tuple[str, ...], bool]:

@@ -48,6 +48,8 @@ class LaunchScreen(RoomScreen):
         """
         super().__init__()
         self.draft = kept_draft.kept() if draft is None else draft
+        self.named = self.draft
+        """The draft with the name that it is given where the person gave none."""
         self.origin = origin
         self._findings: Mapping[str, Finding] = {}
 
@@ -71,13 +73,6 @@ class LaunchScreen(RoomScreen):
         wrong = {k: f.sentence for k, f in self._findings.items() if f.level is Level.ERROR}
         return {**wrong, **self.draft.verdict.errors}
 
-    @property
-    def named(self) -> Draft:
-        """The draft with the name that it is given where the person gave none."""
-        if self.draft.verdict.errors or self.draft.value(NAME) is not None:
-            return self.draft
-        return self.draft.with_text(NAME, preflight.proposed_name(self.draft))
-
     def on_mount(self) -> None:
         """Show the draft."""
         self.table.focus()
@@ -89,7 +84,7 @@ class LaunchScreen(RoomScreen):
 
     def change(self, draft: Draft) -> None:
         """Take another draft, keep it, and check what only the machine knows."""
-        self.draft = draft
+        self.draft, self.named = draft, _named(draft)
         self._findings = {}
         with suppress(OSError):
             kept_draft.keep(draft)
@@ -123,7 +118,7 @@ class LaunchScreen(RoomScreen):
 
     def on_field_table_moved(self, _event: FieldTable.Moved) -> None:
         """Say what the field under the cursor is."""
-        self._show_lines()
+        self.query_one(FieldLines).show(self.table.current, self._findings)
 
     def on_field_table_pasted(self, event: FieldTable.Pasted) -> None:
         """Take flags that were pasted."""
@@ -307,3 +302,9 @@ class LaunchScreen(RoomScreen):
         if step_dir is not None:
             self.change(self.draft.with_text(checkpoints.WARM_FIELD, str(step_dir)))
             self.table.open_at(checkpoints.WARM_FIELD)
+
+
+def _named(draft: Draft) -> Draft:
+    if draft.verdict.errors or draft.value(NAME) is not None:
+        return draft
+    return draft.with_text(NAME, preflight.proposed_name(draft))

@@ -43,7 +43,7 @@ class LaunchHeader(_Lines):
     def rows(self, width: int, height: int) -> Sequence[Row]:
         """One line."""
         origin, changed, errors = self._said
-        left = " plugrl ▸ new run"
+        left = "plugrl ▸ new run"
         right = f"{changed} changed"
         wrong = f" · {errors} error{'s' if errors > 1 else ''}" if errors else ""
         room = width - len(left) - len(right) - len(wrong) - 1
