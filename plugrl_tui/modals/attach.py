@@ -6,11 +6,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from plugrl.errors import UsageError
 from plugrl_tui.actions import bindings
 from plugrl_tui.core.feed import server_url
+from plugrl_tui.widgets.key_line import KeyLine
 
 
 class Attachment:
@@ -45,7 +46,7 @@ class AttachBox(ModalScreen[Attachment | None]):
             yield Input(id="key", password=True, compact=True)
             yield Static("", id="wrong", markup=False)
             yield Static("enter attaches, tab goes to the key, esc goes back")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_input_submitted(self) -> None:
         """Attach, or say what is wrong."""

@@ -6,7 +6,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
+
+from plugrl_tui.widgets.key_line import KeyLine
 
 
 class Box(ModalScreen[None]):
@@ -26,7 +28,7 @@ class Box(ModalScreen[None]):
         with VerticalScroll() as frame:
             frame.border_title = self.HEADING
             yield Static(self.text(), id="text", markup=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def text(self) -> str:
         """What to show."""

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Grid
 from textual.events import Resize
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from plugrl_tui.actions import bindings
 from plugrl_tui.core.attach import Attached, attach
@@ -18,6 +18,7 @@ from plugrl_tui.widgets.chart import ChartPane
 from plugrl_tui.widgets.discard_pane import DiscardPane
 from plugrl_tui.widgets.host_strip import HostStrip
 from plugrl_tui.widgets.infer_pane import InferPane
+from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.learn_pane import LearnPane
 from plugrl_tui.widgets.log_view import LogView
 from plugrl_tui.widgets.pane import TICK_S, Pane
@@ -71,19 +72,24 @@ class MonitorScreen(RoomScreen):
     def compose(self) -> ComposeResult:
         """A line, the panes, the keys."""
         model = self.model
+        classes = self._lay_out(*self.app.size)
+        chart = ChartPane(model, id="chart")
         yield TopBar(model, id="top")
         yield NoticeLine(model, id="notice")
         with Grid(id="body"):
             yield InferPane(model, id="infer")
             yield WorkerTable(model, id="workers")
-            yield ChartPane(model, id="chart")
+            if "-wide" in classes:
+                yield chart
             yield ChartPane(model, id="chart2", number="7", metric="train/entropy")
             yield DiscardPane(model, id="discards")
             yield LearnPane(model, id="learn")
+            if "-wide" not in classes:
+                yield chart
             yield HostStrip(model, id="host")
             yield LogView(model, id="log")
         yield Static("", id="too-small")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Begin to feed and to look."""
@@ -110,20 +116,30 @@ class MonitorScreen(RoomScreen):
     def on_resize(self, event: Resize) -> None:
         """Choose the layout for the size."""
         width, height = event.size
-        tall = height >= TALL
-        self.set_class(width >= WIDE, "-wide")
-        self.set_class(width >= HUGE, "-huge")
-        self.set_class(width < WIDE and tall, "-tall")
-        self.set_class(height < SHORT, "-short")
-        small = width < SMALLEST[0] or height < SMALLEST[1]
-        self.set_class(small, "-small")
-        if small:
+        if "-small" in self._lay_out(width, height):
             enough = f"{SMALLEST[0]}x{SMALLEST[1]}"
             text = f"{width}x{height} is too small for the panes; {enough} is enough"
             self.query_one("#too-small", Static).update(text)
-        body = self.query_one("#body")
-        before = "workers" if width >= WIDE else "learn"
-        body.move_child(body.query_one("#chart"), after=body.query_one(f"#{before}"))
+
+    def _lay_out(self, width: int, height: int) -> set[str]:
+        """Set the classes that say where the panes are; styles are looked up once for all."""
+        wanted = {
+            "-wide": width >= WIDE,
+            "-huge": width >= HUGE,
+            "-tall": width < WIDE and height >= TALL,
+            "-short": height < SHORT,
+            "-small": width < SMALLEST[0] or height < SMALLEST[1],
+        }
+        classes = {name for name, applies in wanted.items() if applies}
+        if classes != self.classes & wanted.keys():
+            for name, applies in wanted.items():
+                self.set_class(applies, name, update=False)
+            self.update_node_styles()
+            if body := self.query("#body"):
+                order = "workers" if "-wide" in classes else "learn"
+                chart = body.first().query_one("#chart")
+                body.first().move_child(chart, after=body.first().query_one(f"#{order}"))
+        return classes
 
     def action_pane_1(self) -> None:
         """Go to the infer queue."""

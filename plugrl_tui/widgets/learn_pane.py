@@ -120,7 +120,7 @@ class LearnPane(Pane):
     def _every_metric(self, width: int, height: int) -> list[Row]:
         names = self.model.curves.names()
         shown = {name: name if self.zoomed else name.rpartition("/")[2] for name in names}
-        column = min(max((len(name) for name in shown.values()), default=0) + 1, width // 2)
+        column = min(max((len(name) for name in shown.values()), default=0) + 1, width - 17)
         course_width = max(width - column - 11, 0)
         heading = f"{'metric':<{column}}{'last':>9}" + ("  course" if course_width > 6 else "")
         rows: list[Row] = [[Span(heading, "head")]]

@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from plugrl_tui.core.format import fitted
 from plugrl_tui.core.model import Part, RunModel
+from plugrl_tui.widgets.styles import STYLES
 
 logger = logging.getLogger(__name__)
 
@@ -38,19 +39,7 @@ class Pane(Widget, can_focus=True):
            padding: 0 0 0 1;
            border-subtitle-color: $text-muted; }
     Pane:focus { border: heavy $accent; }
-    Pane > .pane--dim { color: $text-muted; }
-    Pane > .pane--strong { text-style: bold; }
-    Pane > .pane--good { color: $success; }
-    Pane > .pane--warn { color: $warning; text-style: bold; }
-    Pane > .pane--bad { color: $error; text-style: bold; }
-    Pane > .pane--accent { color: $accent; }
-    Pane > .pane--head { text-style: bold underline; }
-    Pane > .pane--cursor { background: $accent 40%; text-style: bold; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"pane--{style}"
-        for style in ("dim", "strong", "good", "warn", "bad", "accent", "head", "cursor")
-    }
     PARTS: ClassVar[frozenset[Part]] = frozenset()
     """The parts of the model that it shows."""
     TICKS: ClassVar[int] = 1
@@ -153,7 +142,7 @@ class Pane(Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(width, base)
 
     def _style(self, name: str, base: Style) -> Style:
-        return self.get_component_rich_style(f"pane--{name}") if name else base
+        return base + STYLES.get(self.app, name) if name else base
 
     def _name_border(self) -> None:
         # Setting a title paints the whole pane, so only a new one is set.
