@@ -26,7 +26,12 @@ def test_an_unknown_command_gets_a_suggestion(capsys):
     assert "did you mean 'train'?" in capsys.readouterr().err
 
 
-def test_training_takes_what_a_launch_takes_and_four_flags_more(capsys, options_of, monkeypatch):  # noqa: F811
+def test_training_takes_what_a_launch_takes_and_four_flags_more(
+    capsys,
+    options_of,  # noqa: F811
+    monkeypatch,
+    golden,
+):
     monkeypatch.setenv("COLUMNS", "100")
     assert code_of(*TRAIN, "--env", "hopper", "--help") == 0
     ours = set(options_of(capsys.readouterr().out).splitlines())
@@ -42,6 +47,14 @@ def test_training_takes_what_a_launch_takes_and_four_flags_more(capsys, options_
         "--detach, --no-detach",
     }
     assert launchs <= ours
+    golden("train.txt", "".join(f"{option}\n" for option in sorted(ours - launchs)))
+
+
+@pytest.mark.parametrize("name", ["serve", "deploy"])
+def test_the_help_text_of_a_deployment_is_this(name, capsys, monkeypatch, golden):
+    monkeypatch.setenv("COLUMNS", "100")
+    assert code_of(name, "--help") == 0
+    golden(f"{name}.txt", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
