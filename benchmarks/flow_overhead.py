@@ -11,6 +11,7 @@ compared. The API is one of the benchmark's own.
 import argparse
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -41,9 +42,11 @@ def main() -> None:
     flags = ("--algo.save-interval", str(args.save_interval))
     with tempfile.TemporaryDirectory() as home:
         os.environ["PLUGRL_HOME"] = home
+        os.environ[prefect_api.PORT_VARIABLE] = str(_free_port())
         os.environ[prefect_api.API_VARIABLE] = api.start()
         pairs = [_pair(args.rollouts, flags) for _ in range(args.pairs)]
         killed = _with_api_killed(2 * args.rollouts, flags)
+        api.stop()
     ratios = [pair["flow"] / pair["launch"] for pair in pairs]
     result = {
         "pairs": pairs,
@@ -53,6 +56,12 @@ def main() -> None:
     }
     print(json.dumps({name: value for name, value in result.items() if name != "pairs"}))
     print("written to", record("flow_overhead", result))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _pair(rollouts: int, flags: tuple[str, ...]) -> dict[str, float]:

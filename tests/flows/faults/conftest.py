@@ -104,6 +104,16 @@ class Run:
         except AssertionError as error:
             raise AssertionError(f"{error}; {self.text}") from error
 
+    def wait_until_step(self, step: int, patience_s: float = 600.0) -> None:
+        """Wait until the status tells of ``step``."""
+
+        def look() -> bool:
+            assert self.process.poll() is None, self.text
+            status = self.status()
+            return status is not None and status.step >= step and status.server_pid is not None
+
+        until(f"step {step}", look, patience_s)
+
     def harm(self, kind: str) -> None:
         """Have ``kind`` of FAULTS happen to the server."""
         beside = self.output.with_name("fault.beside")
@@ -122,10 +132,10 @@ class Run:
                     found.append(process)
         return found
 
-    def finish(self) -> int:
+    def finish(self, patience_s: float = PATIENCE_S) -> int:
         """The exit code, once no process is left."""
         try:
-            code = self.process.wait(PATIENCE_S)
+            code = self.process.wait(patience_s)
         except subprocess.TimeoutExpired as error:
             raise AssertionError(self.text) from error
         until("no process to be left", lambda: not self.family())

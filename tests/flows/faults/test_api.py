@@ -46,7 +46,7 @@ def test_without_an_api_a_run_trains_all_the_same(start: Start):
     assert (status.state, status.exit_code, status.step) == (RunState.DONE, 0, 512)
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # starts an API of its own, twice
 def test_an_api_that_dies_and_comes_back_and_dies_for_good_changes_nothing(
     start: Start, own_api: str
 ):
@@ -74,6 +74,7 @@ def tasks(url: str) -> int:
     return len(httpx.post(f"{url}/task_runs/filter", json={}, timeout=30).json())
 
 
+@pytest.mark.slow  # two runs
 @pytest.mark.usefixtures("prefect_api")
 def test_two_runs_at_once_do_not_meet(start: Start):
     one, other = start(*PPO), start(*PPO)

@@ -29,6 +29,7 @@ def test_clients_that_are_killed_one_or_all_come_back_and_training_goes_on(start
     assert run.events("crashed") == []
 
 
+@pytest.mark.slow  # the limits themselves are tested beside the supervisor
 def test_clients_that_can_not_work_end_the_run_within_the_limits(start: Start):
     run = start(*ENDLESS, "--retries", "1")
     run.wait_for("worker_joined")

@@ -10,14 +10,14 @@ from typing import Any
 import psutil
 import pytest
 
-from plugrl.runs.records import RunState
+from plugrl.runs.records import RunState, RunStatus
 from plugrl.training.step_folder import step_dirs, valid_steps
 from tests.flows.faults.conftest import Run, api, states_of, until
 
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.usefixtures("prefect_api"),
-    pytest.mark.slow,
+    pytest.mark.slow,  # processes that start processes, for a minute
 ]
 
 CRASH_AND_CANCEL = ["Crashed", "Cancelled"]
@@ -44,7 +44,8 @@ def deployment(request, tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[
     found = until("the deployment", _find(f"by-{request.param}"))
     yield found["id"], runner
     children = psutil.Process(runner.pid).children(recursive=True)
-    for process in [runner, *children]:
+    runner.terminate()
+    for process in children:
         process.terminate()
     psutil.wait_procs(children, timeout=60)
     runner.wait(60)
@@ -86,7 +87,12 @@ def test_a_run_from_the_api_crashes_resumes_and_is_cancelled_with_its_checkpoint
     api(f"/flow_runs/{made['id']}/set_state", state=state, force=False)
     run.wait_for("stopped")
     until("both flow runs cancelled", lambda: states_of(name) == ("Cancelled", CRASH_AND_CANCEL))
-    status = until("the final status", lambda: (s := run.status()) and s.state.final and s)
-    assert status.state is RunState.STOPPED
-    assert status.last_checkpoint is not None
-    assert valid_steps(folder)[-1] == status.last_checkpoint.step > newest
+    ended = until("the final status", lambda: _final(run))
+    assert ended.state is RunState.STOPPED
+    assert ended.last_checkpoint is not None
+    assert valid_steps(folder)[-1] == ended.last_checkpoint.step > newest
+
+
+def _final(run: Run) -> RunStatus | None:
+    status = run.status()
+    return status if status is not None and status.state.final else None

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from flows.reconcile import reconcile
 from plugrl.runs.records import RunState
 from plugrl.training.step_folder import valid_steps
 from tests.flows.faults.conftest import (
@@ -47,6 +48,7 @@ def test_a_stop_saves_and_both_flow_runs_are_cancelled(start: Start, stop):
     assert [e.event for e in run.events()][-1] == "stopped"
 
 
+@pytest.mark.slow  # beside the stops above, which the default run makes
 def test_a_second_ctrl_c_leaves_at_once(start: Start):
     run = start(*LONG_LEARN)
     run.wait_for("worker_joined")
@@ -63,15 +65,56 @@ def test_a_second_ctrl_c_leaves_at_once(start: Start):
     assert valid_steps(run.folder) == []
 
 
+def states_by_name(name: str) -> list[str]:
+    """Of all supervisors' flow runs of that name, the latest first."""
+    found = api(
+        "/flow_runs/filter",
+        flow_runs={"name": {"any_": [name]}},
+        flows={"name": {"any_": ["train"]}},
+        sort="START_TIME_DESC",
+    )
+    return [flow_run["state_name"] for flow_run in found]
+
+
+@pytest.mark.slow  # two runs
 def test_a_killed_supervisor_leaves_no_process_and_a_saved_run_to_resume(start: Start):
     run = start(*ENDLESS)
     run.wait_for("saved")
     run.process.kill()
     assert run.finish() == -signal.SIGKILL
-    until("the last record", lambda: run.events("stopped"))
+    assert run.events("stopped")
+    status = run.status()
+    assert status is not None
+    assert status.state is RunState.STOPPED
     step = valid_steps(run.folder)[-1]
     again = start(*ENDLESS, "--resume", name=run.folder.name)
     assert again.wait_for("resumed").step == step
     again.wait_for("saved", attempt=2)
     again.signal(signal.SIGTERM)
     assert again.finish() == 0, again.text
+    until("both ends", lambda: states_by_name(run.folder.name) == ["Cancelled", "Crashed"])
+
+
+@pytest.mark.slow  # two runs
+def test_a_machine_that_went_down_is_told_of_at_the_next_start_and_resumed_by_hand(start: Start):
+    run = start(*ENDLESS, "--num-procs", "2")
+    run.wait_for("saved")
+    for process in run.family():
+        process.suspend()
+    for process in run.family():
+        process.kill()
+    run.process.wait()
+    until("all to be gone", lambda: not run.family())
+    reconcile()
+    status = run.status()
+    assert status is not None
+    assert status.state is RunState.FAILED
+    assert "gone" in str(status.reason)
+    assert run.states() == ("Crashed", ["Crashed"])
+    step = valid_steps(run.folder)[-1]
+    again = start(*ENDLESS, "--resume", name=run.folder.name)
+    assert again.wait_for("resumed").step == step
+    again.wait_for("saved", attempt=2)
+    again.signal(signal.SIGTERM)
+    assert again.finish() == 0, again.text
+    assert states_by_name(run.folder.name) == ["Cancelled", "Crashed"]
