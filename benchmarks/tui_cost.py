@@ -27,7 +27,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.record import record
+from benchmarks.record import record as write_result
 from plugrl.runs.catalog import register
 from plugrl.runs.records import RunRecord, RunState, RunStatus, write_run, write_status
 from plugrl_tui.core.feed_fake import TICK_S, DemoServer
@@ -49,7 +49,7 @@ def main() -> None:
         return
     result = measure(arguments.seconds, arguments.paints)
     print(json.dumps(result, indent=1))
-    print(record("tui_cost", result))
+    print(write_result("tui_cost", result))
 
 
 def measure(seconds: float, paints: int) -> dict[str, Any]:
@@ -193,9 +193,14 @@ def _plain(value: Any) -> Any:
 def ended_run(home: Path) -> Path:
     folder = home / "run"
     folder.mkdir()
-    names = {"policy": "gaussian-policy", "policy_variant": "default"}
-    names |= {"algorithm": "ppo", "algorithm_variant": "default"}
-    write_run(folder, RunRecord(exp_name="ended", **names))
+    record = RunRecord(
+        exp_name="ended",
+        policy="gaussian-policy",
+        policy_variant="default",
+        algorithm="ppo",
+        algorithm_variant="default",
+    )
+    write_run(folder, record)
     write_status(folder, RunStatus(state=RunState.DONE, step=10**6, total_steps=10**6))
     lines = [
         json.dumps({"step": step, "time": time, **metrics})

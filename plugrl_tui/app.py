@@ -1,4 +1,7 @@
-"""The app: opens screens, keeps the theme and the keys, and leaves without ending any run."""
+"""The app: opens screens, keeps the theme and the keys, and leaves without ending any run.
+
+What is not needed for the first picture is imported when it is.
+"""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -16,10 +19,6 @@ from plugrl_tui import themes
 from plugrl_tui.actions import GROUPS, bindings, every_action
 from plugrl_tui.core import config
 from plugrl_tui.core.config import AppConfig
-from plugrl_tui.core.going_on import going_on
-from plugrl_tui.modals.attach import AttachBox, Attachment
-from plugrl_tui.modals.error import ErrorBox
-from plugrl_tui.modals.help import HelpBox
 from plugrl_tui.screens.base import RoomScreen, make_screen
 from plugrl_tui.widgets.pane import Pane
 
@@ -66,7 +65,7 @@ class PlugRLApp(App[None]):
         self.set_keymap(dict(self._config.keys))
         self.open(self._start.screen, **(self._start.options or {}))
         if wrong is not None:
-            self.push_screen(ErrorBox(wrong))
+            self.complain(wrong)
 
     def open(self, name: str, **options: Any) -> None:
         """Show another screen above this one; ``escape`` comes back.
@@ -76,7 +75,7 @@ class PlugRLApp(App[None]):
         try:
             screen = make_screen(name, **options)
         except (PlugRLError, OSError) as error:
-            self.push_screen(ErrorBox(error))
+            self.complain(error)
         else:
             self.push_screen(screen, self._show_runs_if_alone)
 
@@ -89,8 +88,15 @@ class PlugRLApp(App[None]):
         """Watch a run: its name, its folder, or its server's URL."""
         self.open("monitor", target=target, api_key=api_key)
 
+    def complain(self, error: Exception | str) -> None:
+        """Say in a box what can't be done."""
+        from plugrl_tui.modals.error import ErrorBox
+
+        self.push_screen(ErrorBox(error))
+
     def ask_attach(self) -> None:
         """Ask for a server, and watch it."""
+        from plugrl_tui.modals.attach import AttachBox, Attachment
 
         def attach(attachment: Attachment | None) -> None:
             if attachment is not None:
@@ -114,6 +120,8 @@ class PlugRLApp(App[None]):
 
     def action_help_page(self) -> None:
         """Show the keys of this screen."""
+        from plugrl_tui.modals.help import HelpBox
+
         if not isinstance(self.screen, HelpBox):
             self.push_screen(HelpBox(self._groups_of(self.screen), dict(self._config.keys)))
 
@@ -134,6 +142,8 @@ class PlugRLApp(App[None]):
 
     def action_leave(self) -> None:
         """End the app; say which runs go on."""
+        from plugrl_tui.core.going_on import going_on
+
         self.exit(message=going_on())
 
     def _groups_of(self, screen: Screen[Any]) -> list[str]:
@@ -157,6 +167,8 @@ class PlugRLApp(App[None]):
         if self.is_headless:
             super()._handle_exception(error)
             return
+        from plugrl_tui.core.going_on import going_on
+
         logger.critical("the app failed", exc_info=error)
         self.exit(
             return_code=1,

@@ -3,9 +3,7 @@
 import os
 from typing import NamedTuple
 
-from plugrl.runs.catalog import find_run
 from plugrl_tui.core.feed import Access, Feed, is_url, server_url
-from plugrl_tui.core.feed_folder import FolderFeed
 from plugrl_tui.core.feed_live import LiveFeed
 from plugrl_tui.core.model import RunModel
 
@@ -37,6 +35,9 @@ def attach(target: str, access: Access | None = None) -> Attached:
     if is_url(target):
         url = server_url(target)
         return Attached(RunModel(url, url=url), LiveFeed(url, access))
+    from plugrl.runs.catalog import find_run
+    from plugrl_tui.core.feed_folder import FolderFeed
+
     found = find_run(target)
     model = RunModel(found.record.exp_name)
     model.record, model.status, model.folder = found.record, found.status, str(found.path)

@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from plugrl.runs.liveness import observed_state
 from plugrl.runs.records import RunRecord, RunState, RunStatus
 from plugrl_tui.core.curves import Curves
 from plugrl_tui.core.rates import Rates
@@ -189,6 +188,9 @@ class RunModel:
         if self.link is Link.LIVE and self.snapshot is not None:
             return _live_verdict(self.snapshot)
         if self.status is not None:
+            # Here, as psutil comes with it, which a run without a folder does not need.
+            from plugrl.runs.liveness import observed_state
+
             state = observed_state(self.status, self.clock())
             return Verdict(state, self.status.reason or _REASONS.get(state, ""))
         if self.link is Link.ENDED:

@@ -5,7 +5,6 @@ import signal
 from enum import StrEnum
 from typing import NamedTuple
 
-from plugrl.runs.liveness import on_this_host, process_is
 from plugrl.runs.records import RunState, RunStatus
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.feed import Feed, FeedError
@@ -54,6 +53,8 @@ async def ask(model: RunModel, feed: Feed) -> str:
     if model.link is Link.LIVE:
         await feed.send("stop")
         return f"asked the server at {model.url}"
+    from plugrl.runs.liveness import process_is
+
     status = _local_status(model)
     if status is not None and process_is(status.pid, status.pid_started):
         assert status.pid is not None
@@ -113,6 +114,8 @@ def force(model: RunModel) -> str:
 
 
 def _processes(model: RunModel) -> list[int]:
+    from plugrl.runs.liveness import process_is
+
     status = _local_status(model)
     if status is None:
         return []
@@ -122,6 +125,8 @@ def _processes(model: RunModel) -> list[int]:
 
 
 def _local_status(model: RunModel) -> RunStatus | None:
+    from plugrl.runs.liveness import on_this_host
+
     status = model.status
     return status if status is not None and on_this_host(status) else None
 

@@ -12,7 +12,6 @@ from plugrl_tui.actions import bindings
 from plugrl_tui.core.attach import Attached, attach
 from plugrl_tui.core.feed import Access, FeedError
 from plugrl_tui.core.model import Link
-from plugrl_tui.modals.stop import StopBox
 from plugrl_tui.screens.base import RoomScreen
 from plugrl_tui.widgets.chart import ChartPane
 from plugrl_tui.widgets.discard_pane import DiscardPane
@@ -208,6 +207,8 @@ class MonitorScreen(RoomScreen):
 
     def action_stop(self) -> None:
         """Ask, then stop."""
+        from plugrl_tui.modals.stop import StopBox
+
         self.app.push_screen(StopBox(self.model, self.feed))
 
     def _go(self, name: str) -> None:

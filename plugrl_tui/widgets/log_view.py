@@ -10,7 +10,6 @@ from plugrl_tui.actions import bindings
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.model import Part, RunModel
 from plugrl_tui.core.snapshot import LogLine
-from plugrl_tui.modals.ask_line import AskLine
 from plugrl_tui.widgets.list_pane import ListPane
 from plugrl_tui.widgets.pane import Row, Span
 
@@ -68,6 +67,7 @@ class LogView(ListPane):
 
     def action_search(self) -> None:
         """Ask for the words that a line must have."""
+        from plugrl_tui.modals.ask_line import AskLine
 
         def take(text: str | None) -> None:
             if text is not None:

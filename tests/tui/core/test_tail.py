@@ -1,5 +1,7 @@
 """Files that grow."""
 
+from typing import Any
+
 import pytest
 
 from plugrl_tui.core import tail
@@ -36,7 +38,8 @@ def test_a_long_file_is_read_in_looks_that_take_little(tmp_path, monkeypatch):
     monkeypatch.setattr(tail, "MAX_READ_BYTES", 64)
     path = tmp_path / "metrics"
     path.write_text("".join(f'{{"step": {n}}}\n' for n in range(50)))
-    follower, found = JsonTail(path), []
+    follower = JsonTail(path)
+    found: list[dict[str, Any]] = []
     looks = 0
     while len(found) < 50:
         found += follower.objects()
