@@ -6,12 +6,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from flows import spares
 from flows.leaving import leave
 from plugrl import __version__
 from plugrl.cli.entry import Command, run_guarded, write
 from plugrl.cli.table import columns
-from plugrl.errors import UnknownNameError
+from plugrl.errors import UnknownNameError, UsageError
 
 PROG = "plugrl-flow"
 
@@ -50,11 +49,18 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
         return 0
     if name not in COMMANDS:
         raise UnknownNameError("command", name, COMMANDS)
-    if name == "train" and WITHOUT_SPARE.isdisjoint(rest):
-        # Before anything else is imported: what the server needs takes longest.
-        spares.prepare()
     try:
+        from flows import spares
+
+        if name == "train" and WITHOUT_SPARE.isdisjoint(rest):
+            # Before anything else is imported: what the server needs takes longest.
+            spares.prepare()
         command: Command = import_module(COMMANDS[name][0]).run
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{name} needs {error.name}, which is not installed: pip install 'plugrl[flows]'"
+        ) from error
+    try:
         return run_guarded(command, rest, f"{prog} {name}")
     finally:
         spares.dismiss()

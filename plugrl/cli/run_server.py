@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
 PROG = "plugrl-run-server"
 EXAMPLE = "gaussian-policy default ppo default"
-SERVER_PACKAGES = {"torch", "safetensors", "rich", "tensorboard"}
+SERVER_PACKAGES = {"torch", "safetensors", "rich", "tensorboard", "psutil"}
 
 OnListening = Callable[[str], None]
 

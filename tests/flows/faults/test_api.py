@@ -1,7 +1,7 @@
 """Prefect's API is away: from the start, for a while, for good. Training does not care."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -11,14 +11,15 @@ import pytest
 from flows import api as prefect_server
 from plugrl.runs import prefect_api as addresses
 from plugrl.runs.records import RunState
-from tests.flows.conftest import free_port
 from tests.flows.faults.conftest import ENDLESS, PPO, Start, states_of, until
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
-def own_api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def own_api(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_port: Callable[[], int]
+) -> Iterator[str]:
     """An API of the test's own, to be killed."""
     monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv(addresses.PORT_VARIABLE, str(free_port()))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from flows.reconcile import reconcile
 from plugrl.runs.records import RunState
 from plugrl.training.step_folder import valid_steps
 from tests.flows.faults.conftest import (
@@ -92,29 +91,5 @@ def test_a_killed_supervisor_leaves_no_process_and_a_saved_run_to_resume(start: 
     again.wait_for("saved", attempt=2)
     again.signal(signal.SIGTERM)
     assert again.finish() == 0, again.text
-    until("both ends", lambda: states_by_name(run.folder.name) == ["Cancelled", "Crashed"])
-
-
-@pytest.mark.slow  # two runs
-def test_a_machine_that_went_down_is_told_of_at_the_next_start_and_resumed_by_hand(start: Start):
-    run = start(*ENDLESS, "--num-procs", "2")
-    run.wait_for("saved")
-    for process in run.family():
-        process.suspend()
-    for process in run.family():
-        process.kill()
-    run.process.wait()
-    until("all to be gone", lambda: not run.family())
-    reconcile()
-    status = run.status()
-    assert status is not None
-    assert status.state is RunState.FAILED
-    assert "gone" in str(status.reason)
-    assert run.states() == ("Crashed", ["Crashed"])
-    step = valid_steps(run.folder)[-1]
-    again = start(*ENDLESS, "--resume", name=run.folder.name)
-    assert again.wait_for("resumed").step == step
-    again.wait_for("saved", attempt=2)
-    again.signal(signal.SIGTERM)
-    assert again.finish() == 0, again.text
-    assert states_by_name(run.folder.name) == ["Cancelled", "Crashed"]
+    # The first one's by the second: its run was stopped, and saved.
+    assert states_by_name(run.folder.name) == ["Cancelled", "Cancelled"]
