@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from flows import spares
-from flows.chronicle import Chronicle
 from plugrl.cli.child_process import ChildCommand
+from plugrl.cli.chronicle import Chronicle
 from plugrl.cli.launch_plan import LaunchPlan
 from plugrl.cli.restarts import RestartConfig
 from plugrl.cli.supervision import Ending, Onlooker, Supervisor
@@ -93,7 +93,7 @@ class SupervisedRun(Onlooker):
 
     async def begins(self, attempt: int) -> None:
         """Have a flow run ready for the server."""
-        self._chronicle.begins(attempt)
+        await self._chronicle.begins(attempt)
         self._serve_run = None
         if self._runs is not None:
             number = self._chronicle.number(attempt)
@@ -102,7 +102,7 @@ class SupervisedRun(Onlooker):
 
     def listening(self, attempt: int, url: str) -> None:
         """Take note that the folder is ours."""
-        self._chronicle.listening()
+        self._chronicle.listening(attempt, url)
 
     def ended(self, ending: Ending, *, pause_s: float | None) -> None:
         """Record the end; Prefect's record is closed while the next attempt begins."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from plugrl.cli.chronicle import Chronicle
 from plugrl.cli.entry import configure_logging, write
 from plugrl.cli.env_choice import OTHER_NAMES
 from plugrl.cli.launch_plan import LaunchPlan
@@ -43,7 +44,8 @@ def run(argv: Sequence[str], prog: str) -> int:
 
 def supervise(plan: LaunchPlan) -> int:
     """Run one server and its env clients; returns the exit code."""
-    return asyncio.run(Supervisor(plan).run()).exit_code
+    supervisor = Supervisor(plan, onlooker=Chronicle(plan.run_dir))
+    return asyncio.run(supervisor.run()).exit_code
 
 
 def read_plan(

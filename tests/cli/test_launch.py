@@ -9,6 +9,7 @@ import pytest
 
 from plugrl.cli import launch
 from plugrl.cli.entry import run_guarded
+from plugrl.runs.records import RunState, read_status
 from plugrl.training.step_folder import step_dirs, valid_steps
 
 DUMMY = ("launch", "dummy-policy", "default", "dummy", "debug", "--env", "dummy-v1:state")
@@ -122,8 +123,8 @@ def test_a_signal_to_the_launcher_saves_and_exits_with_0(start, tmp_path):
         ("run-env-client", 128 + signal.SIGKILL),
     ],
 )
-def test_whoever_is_killed_all_of_them_end(start, victim, code):
-    run = start(*ENDLESS, "--num-procs", "2")
+def test_whoever_is_killed_all_of_them_end(start, victim, code, tmp_path):
+    run = start(*ENDLESS, "--num-procs", "2", "--exp-name", "x")
     run.wait_for(r"step \d")
     word = "run-server" if victim == "child" else victim
     family = run.family()
@@ -132,6 +133,10 @@ def test_whoever_is_killed_all_of_them_end(start, victim, code):
     _, alive = psutil.wait_procs(family, timeout=20)
     assert alive == []
     assert run.family() == []
+    status = read_status(tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x")
+    if victim == "child":
+        assert status.state is RunState.FAILED
+        assert status.reason == "the server was ended by SIGKILL"
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from plugrl.cli.supervision import Ending, Outcome
+from plugrl.cli.supervision import Ending, Onlooker, Outcome
 from plugrl.errors import RunRecordError
 from plugrl.runs import records
 from plugrl.runs.records import Event, RunState
@@ -24,7 +24,7 @@ STATES = {
 }
 
 
-class Chronicle:
+class Chronicle(Onlooker):
     """Writes what a supervisor knows of a run."""
 
     def __init__(self, run_dir: Path) -> None:
@@ -38,14 +38,14 @@ class Chronicle:
         """The number in this folder of this supervisor's ``attempt``."""
         return self._before + attempt
 
-    def begins(self, attempt: int) -> None:
+    async def begins(self, attempt: int) -> None:
         """A server is about to be started."""
         if self._listened:
             self._update(
                 state=RunState.STARTING, attempt=self.number(attempt), reason=None, phase="starting"
             )
 
-    def listening(self) -> None:
+    def listening(self, attempt: int, url: str) -> None:
         """A server listens: the folder is there, and ours."""
         self._listened = True
 

@@ -1,6 +1,6 @@
 import pytest
 
-from flows.chronicle import Chronicle
+from plugrl.cli.chronicle import Chronicle
 from plugrl.cli.supervision import Ending, Outcome
 from plugrl.runs import records
 from plugrl.runs.records import RunState, RunStatus
@@ -9,23 +9,23 @@ CRASH = Ending(attempt=1, outcome=Outcome.FAILED, exit_code=137, reason="ended b
 
 
 @pytest.fixture
-def chronicle(tmp_path) -> Chronicle:
+async def chronicle(tmp_path) -> Chronicle:
     """Of a run whose first server listens."""
     made = Chronicle(tmp_path)
-    made.begins(1)
+    await made.begins(1)
     records.write_status(tmp_path, RunStatus(state=RunState.RUNNING, step=5, url="ws://x:1"))
-    made.listening()
+    made.listening(1, "ws://x:1")
     return made
 
 
-def test_a_crash_with_another_attempt_to_come_is_an_event_and_a_wait(tmp_path, chronicle):
+async def test_a_crash_with_another_attempt_to_come_is_an_event_and_a_wait(tmp_path, chronicle):
     chronicle.ended(CRASH, pause_s=1.5)
     (event,) = records.read_events(tmp_path)
     assert (event.event, event.attempt, event.step) == ("crashed", 1, 5)
     assert event.details == {"why": "ended by SIGKILL", "exit_code": 137, "pause_s": 1.5}
     status = records.read_status(tmp_path)
     assert (status.state, status.reason, status.url) == (RunState.WAITING, CRASH.reason, None)
-    chronicle.begins(2)
+    await chronicle.begins(2)
     status = records.read_status(tmp_path)
     assert (status.state, status.attempt, status.reason) == (RunState.STARTING, 2, None)
 
@@ -52,9 +52,9 @@ def test_an_end_that_the_server_has_told_is_not_told_again(tmp_path, chronicle):
     assert [e.step for e in records.read_events(tmp_path)] == [9]
 
 
-def test_a_folder_that_no_server_of_ours_has_opened_is_left_alone(tmp_path):
+async def test_a_folder_that_no_server_of_ours_has_opened_is_left_alone(tmp_path):
     chronicle = Chronicle(tmp_path)
-    chronicle.begins(1)
+    await chronicle.begins(1)
     chronicle.ended(CRASH, pause_s=None)
     assert list(tmp_path.iterdir()) == []
 
@@ -64,9 +64,9 @@ def test_attempts_are_counted_on_from_those_before(tmp_path):
     assert Chronicle(tmp_path).number(1) == 4
 
 
-def test_trouble_with_the_disk_is_told_once_and_ends_nothing(tmp_path, chronicle, caplog):
+async def test_trouble_with_the_disk_is_told_once_and_ends_nothing(tmp_path, chronicle, caplog):
     (tmp_path / records.STATUS_FILE).unlink()
-    chronicle.begins(2)
+    await chronicle.begins(2)
     chronicle.ended(CRASH, pause_s=None)
     assert [r.message for r in caplog.records if "NOT WRITTEN" in r.message] == caplog.messages
     assert len(caplog.messages) == 1
