@@ -1,9 +1,14 @@
-"""Run folders written by hand: as a run leaves them, without having to train."""
+"""Runs by hand, in folders and in Prefect: as they are left, without having to train."""
 
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from prefect import Task, flow, get_client
+from prefect.client.schemas.objects import State
+from prefect.states import Running
 
 from plugrl.runs import catalog, liveness, records
 from plugrl.runs.records import Checkpoint, Event, RunRecord, RunState, RunStatus
@@ -41,3 +46,24 @@ def make_run(base: Path, name: str, state: RunState, **status: Any) -> Path:
     records.append_event(folder, Event(event="started", attempt=1, step=0, time=1000.0))
     catalog.register(folder)
     return folder
+
+
+@flow(name="train")
+def supervisor() -> None:
+    """Stands for the flow of that name."""
+
+
+@flow(name="serve")
+def server() -> None:
+    """Likewise."""
+
+
+def begin(state: State[None] | None = None) -> tuple[str, str]:
+    """A flow run of a supervisor, and below it one of an attempt, both alive for Prefect."""
+    with get_client(sync_client=True) as client:
+        parent = client.create_flow_run(supervisor, state=state or Running())
+        task_run = client.create_task_run(
+            Task(lambda: None, name="serve"), parent.id, dynamic_key=uuid.uuid4().hex
+        )
+        child = client.create_flow_run(server, state=Running(), parent_task_run_id=task_run.id)
+        return str(parent.id), str(child.id)

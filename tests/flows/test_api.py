@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -149,6 +150,36 @@ def test_an_api_that_ends_at_once_says_why(own_home, monkeypatch, tmp_path):
     monkeypatch.setenv(addresses.PORT_VARIABLE, str(port))
     with pytest.raises(api.ApiUnavailableError, match=r"ended at once: no such database"):
         api.start(lambda text: None)
+
+
+DEAF = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("deaf", flush=True)
+time.sleep(600)
+"""
+
+
+def test_an_api_that_never_answers_is_given_up_and_can_be_killed(
+    own_home, monkeypatch, tmp_path, free_port
+):
+    (tmp_path / "prefect.py").write_text(DEAF)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv(addresses.PORT_VARIABLE, str(free_port()))
+    monkeypatch.setattr(api, "START_TIMEOUT_S", 0.0)
+    with pytest.raises(api.ApiUnavailableError, match="expected the local Prefect API to answer"):
+        api.start(lambda text: None)
+    server = addresses.local_server()
+    assert server is not None
+    log = addresses.folder() / api.LOG_FILE
+    deadline = time.monotonic() + 60
+    while "deaf" not in log.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    monkeypatch.setattr(api, "STOP_TIMEOUT_S", 1.0)
+    assert api.stop() is True
+    assert addresses.local_server() is None
+    assert not psutil.pid_exists(server.pid)
 
 
 def test_a_pid_of_another_process_in_the_file_is_no_server(own_home):

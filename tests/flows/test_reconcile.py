@@ -6,25 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from prefect import Task, flow, get_client
-from prefect.client.schemas.objects import State
-from prefect.states import Cancelling, Running
+from prefect import get_client
+from prefect.states import Cancelling
 
 from flows.reconcile import reconcile
 from plugrl.runs import files, liveness, records
 from plugrl.runs.prefect_api import API_VARIABLE
 from plugrl.runs.records import RunState
-from tests.flows.runs_by_hand import GONE, make_run
-
-
-@flow(name="train")
-def supervisor() -> None:
-    """Stands for the flow of that name."""
-
-
-@flow(name="serve")
-def server() -> None:
-    """Likewise."""
+from tests.flows.runs_by_hand import GONE, begin, make_run
 
 
 @pytest.fixture(autouse=True)
@@ -34,17 +23,6 @@ def own_home(prefect_api, tmp_path, monkeypatch):
 
 def alive() -> dict[str, object]:
     return {"pid": os.getpid(), "pid_started": liveness.own_start()}
-
-
-def begin(state: State[None] | None = None) -> tuple[str, str]:
-    """A flow run of a supervisor, and below it one of an attempt, both alive for Prefect."""
-    with get_client(sync_client=True) as client:
-        parent = client.create_flow_run(supervisor, state=state or Running())
-        task_run = client.create_task_run(
-            Task(lambda: None, name="serve"), parent.id, dynamic_key=uuid.uuid4().hex
-        )
-        child = client.create_flow_run(server, state=Running(), parent_task_run_id=task_run.id)
-        return str(parent.id), str(child.id)
 
 
 def state_of(flow_run_id: str) -> tuple[str | None, str | None]:

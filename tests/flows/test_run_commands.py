@@ -14,7 +14,7 @@ from plugrl.errors import UnknownNameError, UsageError
 from plugrl.runs import catalog, liveness, records
 from plugrl.runs.prefect_api import API_VARIABLE, ui_url
 from plugrl.runs.records import Event, RunState
-from tests.flows.runs_by_hand import GONE, make_run
+from tests.flows.runs_by_hand import GONE, begin, make_run
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +130,32 @@ def test_a_run_whose_history_cannot_be_had_says_why(tmp_path, capsys, monkeypatc
     monkeypatch.setenv(API_VARIABLE, f"http://127.0.0.1:{free_port()}/api")
     show_run.run(["one"], "plugrl-flow show")
     assert "in Prefect: expected an answer of Prefect at" in capsys.readouterr().out
+
+
+def test_what_prefect_remembers_is_shown_below(prefect_api, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv(API_VARIABLE, prefect_api)
+    flow_run_id, _ = begin()
+    page = f"{ui_url(prefect_api)}/runs/flow-run/{flow_run_id}"
+    make_run(
+        tmp_path,
+        "one",
+        RunState.RUNNING,
+        **GONE,
+        flow_run_id=flow_run_id,
+        flow_run_url=page,
+        url="ws://127.0.0.1:1",
+    )
+    show_run.run(["one"], "plugrl-flow show")
+    out = capsys.readouterr().out
+    assert "listens at       ws://127.0.0.1:1\n" in out
+    history = out.partition(f"\n\nin Prefect, {page}\n")[2].splitlines()
+    assert history[1].split()[1] == "Running"
+    assert len(history) == 3
+    assert history[2].startswith("    ")
+    show_run.run(["one", "--json"], "plugrl-flow show")
+    (told,) = json.loads(capsys.readouterr().out)["prefect"]
+    assert told["id"] == flow_run_id
+    assert [attempt["state"] for attempt in told["attempts"]] == ["Running"]
 
 
 def test_an_unknown_run_is_no_run():
