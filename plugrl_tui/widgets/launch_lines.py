@@ -13,6 +13,7 @@ from plugrl_tui.core.preflight import Finding, Level
 from plugrl_tui.widgets.pane import Pane, Row, Span
 
 _MIN_LINES = 2
+_CUT = " y copies all"
 _TALL = 32
 """Lines of a terminal in which the whole command has its place."""
 
@@ -112,9 +113,13 @@ class CommandLines(_Lines):
             return []
         lines = self._command(width)
         if len(lines) > height:
-            lines = [*lines[: height - 1], fitted(" ".join(lines[height - 1 :]), width)]
+            rest = fitted(" ".join(lines[height - 1 :]), width - len(_CUT))
+            lines, cut = [*lines[: height - 1], rest], _CUT
+        else:
+            cut = ""
         style = "bad" if draft.verdict.errors else "good"
-        return [[Span(line, style)] for line in lines]
+        *first, last = lines
+        return [*([Span(line, style)] for line in first), [Span(last, style), Span(cut, "dim")]]
 
     def _command(self, width: int) -> list[str]:
         draft = self._draft

@@ -1,0 +1,118 @@
+"""The whole way again, in a terminal: what Pilot can't see are escapes, pastes and real keys."""
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plugrl.runs import records
+from plugrl.runs.catalog import find_runs
+from plugrl.runs.liveness import process_is
+from plugrl.runs.records import RunState
+from tests.tui.terminal import Terminal, tmux_is_there
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(not tmux_is_there(), reason="needs tmux: make system installs it"),
+]
+
+QUICK = (
+    "--no-prefect --port 0 --num-procs 2 --num-envs 2 --algo.global-steps 3_000_000 "
+    "--algo.rollout-steps 256 --algo.num-minibatches 4 --algo.num-epochs 2 "
+    "--algo.save-interval 100_000"
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(own_home: Path) -> Iterator[None]:
+    yield
+    for run in find_runs().found:
+        status = run.status
+        if status is not None and process_is(status.pid, status.pid_started):
+            assert status.pid is not None
+            os.kill(status.pid, signal.SIGKILL)
+
+
+def opened(tmp_path: Path, home: Path, width: int, height: int) -> Terminal:
+    words = [
+        "env",
+        "-u",
+        "COLUMNS",
+        "-u",
+        "LINES",
+        f"PLUGRL_HOME={home}",
+        "TERM=xterm-256color",
+        sys.executable,
+    ]
+    command = f"cd {shlex.quote(str(tmp_path))} && {shlex.join([*words, '-m', 'plugrl_tui'])}"
+    return Terminal(command, width=width, height=height)
+
+
+def stop(terminal: Terminal, folder: Path) -> None:
+    terminal.press("s")
+    terminal.wait_for("Stop the run")
+    terminal.press("Enter")
+    terminal.until(lambda: records.read_status(folder).state is RunState.STOPPED, "STOPPED")
+    last = records.read_status(folder)
+    terminal.until(lambda: not process_is(last.pid, last.pid_started), "no process")
+    terminal.press("Escape")
+    terminal.until(lambda: "Stop the run" not in terminal.screen(), "the box closed")
+    terminal.press("Escape")
+    terminal.wait_for("plugrl ▸ runs", "STOPPED")
+
+
+def test_launch_watch_leave_attach_stop_resume_warm_start_compare(
+    tmp_path: Path, own_home: Path
+) -> None:
+    folder = tmp_path / "checkpoints" / "ppo" / "gaussian-policy" / "hopper-ppo-s0"
+    with opened(tmp_path, own_home, 120, 40) as terminal:
+        terminal.wait_for("no runs yet")
+        terminal.press("n")
+        terminal.wait_for("what to train")
+        terminal.paste(QUICK)
+        terminal.wait_for("--algo.rollout-steps=256", "--no-prefect")
+        terminal.press("C-r")
+        terminal.wait_for("LIVE", "hopper-ppo-s0", "2 Workers 2/2")
+        terminal.press("k")
+        terminal.until(lambda: records.read_status(folder).last_checkpoint is not None, "saved")
+        terminal.press("q")
+        terminal.wait_for("hopper-ppo-s0 goes on")
+    left = records.read_status(folder)
+    assert process_is(left.pid, left.pid_started)
+
+    with opened(tmp_path, own_home, 80, 24) as terminal:
+        terminal.wait_for("RUNNING", "hopper-ppo-s0")
+        terminal.until(lambda: records.read_status(folder).step > left.step, "it has gone on")
+        terminal.press("Enter")
+        terminal.wait_for("LIVE", "2 Workers 2/2")
+        stop(terminal, folder)
+        saved = records.read_status(folder).last_checkpoint
+        assert saved is not None
+
+        terminal.press("r")
+        terminal.wait_for("resumes hopper-ppo-s0", "what to train")
+        terminal.press("C-r")
+        terminal.wait_for("LIVE", "2 Workers 2/2")
+        terminal.until(lambda: records.read_status(folder).step > saved.step, "on from there")
+        stop(terminal, folder)
+
+        terminal.press("w")
+        terminal.wait_for("Start from a checkpoint", "it fits")
+        terminal.press("Enter")
+        terminal.wait_for("from hopper-ppo-s0 @", "what to train")
+        terminal.press("C-r")
+        terminal.wait_for("LIVE", "hopper-ppo-s0-2", "2 Workers 2/2")
+        second = folder.with_name("hopper-ppo-s0-2")
+        assert records.read_run(second).parent_checkpoint is not None
+        begun = records.read_status(second).step
+        terminal.until(lambda: records.read_status(second).step > begun + 512, "two learns")
+        stop(terminal, second)
+
+        terminal.press("Up", "Space", "Space", "c")
+        seen = terminal.wait_for("plugrl ▸ compare", "A hopper-ppo-s0", "B hopper-ppo-s0", "steps")
+        assert "Traceback" not in seen
