@@ -65,7 +65,8 @@ def observed_state(status: RunStatus, now: float) -> RunState:
         return status.state
     if on_this_host(status) and not process_is(status.pid, status.pid_started):
         return RunState.LOST
-    silent = now - status.updated_at > STALLED_AFTER_S
-    if silent and status.state in {RunState.RUNNING, RunState.STOPPING}:
+    # A supervisor that waits between two servers writes nothing meanwhile.
+    has_server = status.url is not None or status.state in {RunState.RUNNING, RunState.STOPPING}
+    if has_server and now - status.updated_at > STALLED_AFTER_S:
         return RunState.STALLED
     return status.state

@@ -68,6 +68,8 @@ def test_a_final_state_stands_when_the_process_is_gone(state):
 def test_a_silent_server_is_stalled_and_a_supervisor_between_attempts_is_not():
     later = time.time() + liveness.STALLED_AFTER_S + 1
     assert liveness.observed_state(status(RunState.RUNNING), later) is RunState.STALLED
+    for_clients = status(RunState.WAITING, url="ws://127.0.0.1:1")
+    assert liveness.observed_state(for_clients, later) is RunState.STALLED
     assert liveness.observed_state(status(RunState.WAITING), later) is RunState.WAITING
 
 
