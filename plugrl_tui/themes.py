@@ -21,6 +21,7 @@ DARK = Theme(
     warning="#ffd75f",
     error="#ff6b6b",
     dark=True,
+    variables={"border-blurred": "#3f4a55"},
 )
 LIGHT = Theme(
     name="plugrl-light",
@@ -35,6 +36,7 @@ LIGHT = Theme(
     warning="#8a5a00",
     error="#b00020",
     dark=False,
+    variables={"border-blurred": "#b4bac2"},
 )
 THEMES = (DARK.name, LIGHT.name, "ansi-dark", "ansi-light")
 """By name, in the order in which a key goes through them; the last two are the terminal's own."""

@@ -19,6 +19,8 @@ from plugrl_tui.core.tail import JsonTail, Tail
 
 METRICS_FILE = "metrics.jsonl"
 POLL_S = 0.5
+ENDED_POLL_S = 2.0
+"""A run that is over changes only when somebody resumes it."""
 _LOG_START_BYTES = 256 * 1024
 _LOG_LINE = re.compile(
     r"(?P<stamp>[-\d]*[ T]?\d\d:\d\d:\d\d\S*) "
@@ -113,7 +115,8 @@ class FolderFeed:
             while True:
                 more = self._files.read_into(model)
                 url = model.status.url if model.status else None
-                over = model.verdict().state.final or url is None
+                final = model.verdict().state.final
+                over = final or url is None
                 if live is not None and (live.done() or (over and model.link is not Link.LIVE)):
                     await _ended(live)
                     live = self._live = None
@@ -122,7 +125,7 @@ class FolderFeed:
                 if live is None and url is not None and not over:
                     self._live = LiveFeed(url, self._access)
                     live = asyncio.create_task(self._live.run(model))
-                await asyncio.sleep(0 if more else POLL_S)
+                await asyncio.sleep(0 if more else ENDED_POLL_S if final else POLL_S)
         finally:
             if live is not None:
                 await _ended(live)

@@ -244,7 +244,7 @@ class RunModel:
 
 
 _REASONS = {
-    RunState.LOST: "its process is gone, and left no last word; resume it from its checkpoint",
+    RunState.LOST: "its process is gone, and left no last word",
     RunState.STALLED: "its process lives, but has said nothing for a minute",
     RunState.DONE: "it has all its steps",
     RunState.STOPPED: "it was stopped and saved; it can be resumed",

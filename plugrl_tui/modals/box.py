@@ -17,7 +17,8 @@ class Box(ModalScreen[None]):
     DEFAULT_CSS = """
     Box { align: center middle; background: $background 60%; }
     Box > VerticalScroll { width: 72; max-width: 100%; height: auto; max-height: 90%;
-        border: round $accent; background: $surface; padding: 0 1; }
+        border: round $accent; background: $surface; padding: 0 1;
+        scrollbar-size-vertical: 1; }
     Box > VerticalScroll > Static { width: 1fr; height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = []

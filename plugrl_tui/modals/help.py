@@ -11,7 +11,7 @@ from plugrl_tui.actions import GROUPS, TITLES, Action, bindings
 from plugrl_tui.modals.box import Box
 
 _KEY_WIDTH = 12
-_WIDTH = 68
+_WIDTH = 66
 
 
 class HelpBox(Box):

@@ -35,7 +35,7 @@ class Pane(Widget, can_focus=True):
     """Shows one part of a run; subclasses say in rows what is to be seen."""
 
     DEFAULT_CSS = """
-    Pane { border: round $panel-lighten-2; border-title-color: $foreground; height: 1fr; width: 1fr;
+    Pane { border: round $border-blurred; border-title-color: $foreground; height: 1fr; width: 1fr;
            padding: 0 0 0 1;
            border-subtitle-color: $text-muted; }
     Pane:focus { border: heavy $accent; }

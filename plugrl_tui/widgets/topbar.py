@@ -89,9 +89,13 @@ class NoticeLine(Pane):
     can_focus = False
 
     def tick(self) -> None:
-        """Look every time: a count-down is no change of the model."""
-        self.set_class(bool(self.sentence()), "-told")
-        self.draw()
+        """Look at the clock, too: a count-down is no change of the model, nor is a lost process."""
+        self._countdown -= 1
+        counting = self.model.stale or self.model.retry_at is not None
+        if self._revisions() != self._seen or self._countdown <= 0:
+            self._countdown = _COUNTING_TICKS if counting else _IDLE_TICKS
+            self.set_class(bool(self.sentence()), "-told")
+            self.draw()
 
     def rows(self, width: int, height: int) -> Sequence[Row]:
         """The sentence."""
@@ -107,7 +111,8 @@ class NoticeLine(Pane):
             return f"connecting to {model.url}"
         verdict = model.verdict()
         if verdict.state in _SPEAKING and verdict.reason:
-            return verdict.reason
+            resumable = model.folder and verdict.state in _RESUMABLE
+            return verdict.reason + ("; r in RUNS resumes it" if resumable else "")
         if model.stale:
             assert model.received_at is not None
             age = fmt.duration(model.clock() - model.received_at)
@@ -115,4 +120,6 @@ class NoticeLine(Pane):
         return "; ".join(model.problems)
 
 
+_COUNTING_TICKS, _IDLE_TICKS = 2, 8
+_RESUMABLE = frozenset({RunState.FAILED, RunState.STOPPED, RunState.LOST})
 _SPEAKING = frozenset(RunState) - {RunState.RUNNING, RunState.DONE, RunState.STARTING}
