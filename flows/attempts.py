@@ -56,11 +56,14 @@ class AttemptRuns:
 
     async def cancelled(self) -> None:
         """Return once somebody has cancelled the supervisor's flow run."""
-        while True:
-            await asyncio.sleep(POLL_S)
-            flow_run = await tried("see whether the run was cancelled", read(self._parent))
-            if flow_run is not None and flow_run.state_type in CANCELLED:
-                return
+        # One client for all the polls: a new one costs 40 ms of CPU, a call of it 2 ms.
+        async with get_client() as client:
+            while True:
+                await asyncio.sleep(POLL_S)
+                poll = client.read_flow_run(self._parent)
+                flow_run = await tried("see whether the run was cancelled", poll)
+                if flow_run is not None and flow_run.state_type in CANCELLED:
+                    return
 
     async def _create(self, number: int, parameters: Mapping[str, Any]) -> UUID:
         name = f"attempt-{number}"

@@ -30,9 +30,12 @@ class PlanOfTwo:
         self.run_dir = run_dir / "checkpoints" / "dummy" / "dummy-policy" / "x"
         self.flags = flags
         self.clients_of = clients
+        self.ports: list[int | None] = []
 
     def server(self, attempt: int, port: int | None) -> ChildCommand:
-        argv = [*SERVER, *self.flags, *(["--resume"] if attempt > 1 else [])]
+        self.ports.append(port)
+        argv = [*SERVER, *self.flags, *(["--overwrite"] if attempt > 1 else [])]
+        argv += [] if port is None else [f"--port={port}"]
         return ChildCommand(name="run-server", argv=argv, provenance=TYPED)
 
     def clients(self, url: str) -> ChildCommand:
@@ -43,12 +46,23 @@ class PlanOfTwo:
         return int(steps[-1].name) if steps else None
 
 
-class Recorder(Onlooker):
-    def __init__(self) -> None:
-        self.endings: list[tuple[Ending, float | None]] = []
+class Killer(Onlooker):
+    """Kills the servers of the first attempts once they listen."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+        self.pid = 0
+        self.endings: list[tuple[Outcome, str | None, bool]] = []
+
+    def started(self, attempt: int, pid: int) -> None:
+        self.pid = pid
+
+    def listening(self, attempt: int, url: str) -> None:
+        if attempt <= self.times:
+            os.kill(self.pid, signal.SIGKILL)
 
     def ended(self, ending: Ending, *, pause_s: float | None) -> None:
-        self.endings.append((ending, pause_s))
+        self.endings.append((ending.outcome, ending.reason, pause_s is not None))
 
 
 def dummies(url: str) -> list[str]:
@@ -96,3 +110,32 @@ async def test_a_signal_that_comes_twice_at_once_is_one(tmp_path, capfd, number)
     assert f"{number.name}: stopping" in err
     assert "second" not in err
     assert out.endswith("stopped; to go on: plugrl launch --exp-name x --resume\n")
+
+
+KILLED = (Outcome.FAILED, "the server was ended by SIGKILL")
+
+
+async def test_a_server_that_dies_is_started_again_on_its_port_until_it_is_done(tmp_path):
+    urls: list[str] = []
+
+    def clients(url: str) -> list[str]:
+        urls.append(url)
+        return dummies(url)
+
+    killer = Killer(times=1)
+    plan = PlanOfTwo(tmp_path, clients)
+    restarts = RestartConfig(retries=1, retry_delay=0.0)
+    ending = await Supervisor(plan, restarts=restarts, onlooker=killer).run()
+    assert (ending.outcome, ending.attempt, ending.exit_code) == (Outcome.DONE, 2, 0)
+    assert killer.endings == [(*KILLED, True), (Outcome.DONE, None, False)]
+    assert plan.ports[1] == int(urls[0].rpartition(":")[2])
+
+
+async def test_a_server_that_dies_too_often_without_a_new_checkpoint_ends_the_run(tmp_path):
+    killer = Killer(times=9)
+    plan = PlanOfTwo(tmp_path, dummies, *ENDLESS)
+    restarts = RestartConfig(retries=1, retry_delay=0.0)
+    ending = await Supervisor(plan, restarts=restarts, onlooker=killer).run()
+    assert (ending.outcome, ending.attempt) == (Outcome.FAILED, 2)
+    assert ending.exit_code == 128 + signal.SIGKILL
+    assert killer.endings == [(*KILLED, True), (*KILLED, False)]
