@@ -23,6 +23,8 @@ _BESIDE_SERVER = frozenset({"clients", "flow", "restarts"})
 """Groups that a server alone has not."""
 _NOT_KEPT = frozenset({"env", "import", "detach", "no-detach"})
 """Flags that are no field's: the names tell of the first two, and we start detached anyway."""
+_SERVERS = frozenset({*SERVE, "run-server"})
+"""Commands without local clients."""
 _STEP_LIMIT = "env.max_episode_steps"
 
 
@@ -106,7 +108,9 @@ def read_words(words: Sequence[str], draft: Draft) -> Draft:
             algorithm_variant=names[3],
             env=env[-1] if env else None,
         )
-        draft = Draft(names=chosen, texts={}, imports=imports)
+        alone = any(word.rpartition("/")[2] in _SERVERS for word in words[:2])
+        texts = {NO_CLIENTS: "0"} if alone else {}
+        draft = Draft(names=chosen, texts=texts, imports=imports)
     elif env:
         draft = draft.with_names(replace(draft.names, env=env[-1]))
     draft = replace(draft, imports=imports or draft.imports)

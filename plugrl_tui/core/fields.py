@@ -109,7 +109,8 @@ def replaced(config: Any, values: dict[tuple[str, ...], Any]) -> Any:
 
 
 def _walk(config: Any, above: tuple[str, ...]) -> Iterator[FieldSpec]:
-    kinds, texts = _kinds(type(config)), _help(type(config))
+    cls: Any = type(config)
+    kinds, texts = _kinds(cls), _help(cls)
     for item in fields(config):
         value = getattr(config, item.name)
         path = (*above, item.name)
@@ -128,12 +129,12 @@ def _walk(config: Any, above: tuple[str, ...]) -> Iterator[FieldSpec]:
 
 
 @cache
-def _kinds(cls: type) -> dict[str, tuple[Kind, tuple[str, ...], bool]]:
+def _kinds(cls: type[object]) -> dict[str, tuple[Kind, tuple[str, ...], bool]]:
     return {name: _classify(hint) for name, hint in get_type_hints(cls).items()}
 
 
 @cache
-def _help(cls: type) -> dict[str, str]:
+def _help(cls: type[object]) -> dict[str, str]:
     # Docstrings are parsed from source, which takes milliseconds a class.
     return field_help(cls)
 

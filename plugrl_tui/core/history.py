@@ -16,7 +16,7 @@ from plugrl.runs.records import RUN_FILE, STATUS_FILE, RunState
 from plugrl_tui.core import command_line
 from plugrl_tui.core.command_line import PastedError
 from plugrl_tui.core.curves import RETURN
-from plugrl_tui.core.draft import Draft
+from plugrl_tui.core.draft import SECRETS, Draft
 from plugrl_tui.core.format import duration, grouped
 from plugrl_tui.core.tail import JsonTail
 
@@ -192,7 +192,8 @@ def draft_of(row: RunRow) -> Draft:
         PastedError: the command is none that this app understands.
     """
     draft = command_line.read_words(row.run.record.argv, Draft())
-    draft = draft.without_text("run.resume").without_text("run.overwrite")
+    for key in ("run.resume", "run.overwrite", *SECRETS):
+        draft = draft.without_text(key)
     return draft.with_text("run.checkpoint_base_dir", str(row.path.parents[2]))
 
 

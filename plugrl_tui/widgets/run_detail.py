@@ -1,7 +1,9 @@
 """What RUNS tells of the run at its cursor: its curve, lineage, changes, errors, and a way on."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import sparkline
@@ -59,7 +61,8 @@ class RunDetail(Pane):
             yield "what now", run.advice, "accent"
         if run.returns:
             last = fmt.value(run.last_return)
-            spark = sparkline(_lifted(run.returns), max(room - len(last) - 1, 4))
+            room_left = max(room - len(last) - 1, 4)
+            spark = sparkline(_lifted(_binned(run.returns, room_left)), room_left)
             yield "return", f"{spark} {last}", ""
         yield "from", run.lineage.removeprefix("from ") if run.lineage else "fresh weights", ""
         status = run.run.status
@@ -88,6 +91,14 @@ def _near(path: Path) -> str:
     """A path, from here where it is below."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def _binned(values: Sequence[float], number: int) -> list[float]:
+    """At most ``number`` values: the means of equally long parts."""
+    if len(values) <= number:
+        return list(values)
+    edges = [len(values) * part // number for part in range(number + 1)]
+    return [fmean(values[low:high]) for low, high in pairwise(edges)]
 
 
 def _lifted(values: Sequence[float]) -> list[float]:

@@ -38,8 +38,8 @@ _COLUMNS = (
     _Column("step", 12, lambda row: fmt.progress(row.step, row.run.record.total_steps)),
     _Column("return", 8, lambda row: fmt.value(row.last_return)),
     _Column("started", 11, lambda row: ago(row.run.record.created_at)),
-    _Column("algorithm", 14, _algorithm, is_number=False),
-    _Column("env", 14, lambda row: row.run.record.env or fmt.MISSING, is_number=False),
+    _Column("algorithm", 12, _algorithm, is_number=False),
+    _Column("env", 11, lambda row: row.run.record.env or fmt.MISSING, is_number=False),
     _Column("policy", 20, lambda row: row.run.record.policy, is_number=False),
     _Column("attempt", 7, lambda row: str(row.run.status.attempt if row.run.status else 0)),
 )

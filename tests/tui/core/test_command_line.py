@@ -143,6 +143,16 @@ def test_the_step_limits_own_flag_is_the_envs_field() -> None:
     assert command_line.read("--max-episode-steps 9", Draft()).value("env.max_episode_steps") == 9
 
 
+@pytest.mark.parametrize(
+    "program", ["plugrl-run-server", "plugrl run-server", "bin/plugrl-run-server"]
+)
+def test_a_server_alone_comes_back_as_one(program: str) -> None:
+    command = f"{program} gaussian-policy default ppo default --env hopper --seed 3"
+    draft = command_line.read(command, Draft())
+    assert draft.value("clients.num_procs") == 0
+    assert command_line.command(draft)[0] == "plugrl-run-server"
+
+
 def test_switches_take_no_value() -> None:
     again = command_line.read("--track.enabled --algo.no-normalize-rewards", Draft())
     assert again.value("track.enabled") is True

@@ -112,6 +112,11 @@ def test_a_resume_goes_on_in_the_same_folder_from_anywhere(tmp_path: Path) -> No
     assert draft.value("algo.gamma") == 0.9
 
 
+def test_a_key_that_was_left_out_of_the_command_is_no_key(tmp_path: Path) -> None:
+    make_run(tmp_path, flags="--api-key KEY")
+    assert history.copied(only_row()).value("server.api_key") is None
+
+
 def test_a_copy_has_no_name_and_no_resume(tmp_path: Path) -> None:
     make_run(tmp_path)
     run = history.copied(only_row()).verdict.configs["run"]

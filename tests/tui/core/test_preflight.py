@@ -1,5 +1,6 @@
 """What is found out before a run is started."""
 
+import importlib.util
 import shutil
 import socket
 from collections import namedtuple
@@ -118,7 +119,7 @@ def test_a_base_folder_that_is_a_file_is_an_error(draft: Draft, tmp_path: Path) 
 def test_a_package_that_is_missing_names_its_extra(
     draft: Draft, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preflight.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     sentences = [f.sentence for f in preflight.findings(draft) if f.level is Level.ERROR]
     assert "torch is not installed: pip install 'plugrl[server]'" in sentences
     assert "mujoco is not installed: pip install 'plugrl[mujoco]'" in sentences
