@@ -36,7 +36,7 @@ FIRST = FLAGS + "--algo.global-steps 40_000 --algo.num-minibatches 8 --algo.num-
 SECOND = FLAGS + "--algo.global-steps 400_000 --algo.learning-rate 1e-3 --algo.num-minibatches 8"
 LEARNS_TO_SHOW = 24
 """Learns of the live run before it is pictured."""
-PNG_WIDTH = 1400
+PNG_WIDTH = 1200
 
 
 class Camera:
