@@ -43,6 +43,7 @@ class PlugRLApp(App[None]):
 
     TITLE = "plugrl"
     CSS_PATH = "app.tcss"
+    DEFAULT_MODE = "first"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
 
     def __init__(self, start: Start | None = None) -> None:
@@ -51,21 +52,32 @@ class PlugRLApp(App[None]):
         self._start = start or Start()
         self._ascii = themes.AsciiFilter() if self._start.ascii_only else None
         self._config = AppConfig()
+        self._wrong: list[Exception] = []
+        """What is to be told once there is a screen."""
         self.animation_level = "none"
         themes.register(self)
-
-    def on_mount(self) -> None:
-        """Take the person's settings and open the first screens."""
-        wrong: PlugRLError | None = None
+        # Settings come before the first screen, which would else be styled twice.
         try:
             self._config = config.load((a.id for a in every_action()), self.available_themes)
         except PlugRLError as error:
-            wrong = error
+            self._wrong.append(error)
         self.theme = self._start.theme or self._config.theme
+        self.add_mode(self.DEFAULT_MODE, self._first_screen)
+        self.add_mode("runs", partial(make_screen, "runs"))
+
+    def _first_screen(self) -> Screen[Any]:
+        """The screen that the app begins with, RUNS where that can't be opened."""
+        try:
+            return make_screen(self._start.screen, **(self._start.options or {}))
+        except (PlugRLError, OSError) as error:
+            self._wrong.append(error)
+            return make_screen("runs")
+
+    def on_mount(self) -> None:
+        """Take the person's keys, and tell what is wrong."""
         self.set_keymap(dict(self._config.keys))
-        self.open(self._start.screen, **(self._start.options or {}))
-        if wrong is not None:
-            self.complain(wrong)
+        for error in self._wrong:
+            self.complain(error)
 
     def open(self, name: str, **options: Any) -> None:
         """Show another screen above this one; ``escape`` comes back.
@@ -77,12 +89,7 @@ class PlugRLApp(App[None]):
         except (PlugRLError, OSError) as error:
             self.complain(error)
         else:
-            self.push_screen(screen, self._show_runs_if_alone)
-
-    def _show_runs_if_alone(self, _result: None) -> None:
-        """Show RUNS where nothing else is left to show."""
-        if len(self.screen_stack) == 1:
-            self.open("runs")
+            self.push_screen(screen)
 
     def open_monitor(self, target: str, *, api_key: str | None = None) -> None:
         """Watch a run: its name, its folder, or its server's URL."""

@@ -1,6 +1,7 @@
 """``plugrl-tui``: the arguments first, Textual only once a screen is wanted."""
 
 import argparse
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -86,11 +87,15 @@ def _serve(arguments: Any) -> int:
 
 
 def _screen(arguments: Any, screen: str, **options: Any) -> int:
+    # Nothing of what is made for the first picture is garbage; looking for some delays it.
+    gc.disable()
     _log_to_file()
     from plugrl_tui.app import PlugRLApp, Start
 
     start = Start(screen=screen, options=options, ascii_only=arguments.ascii, theme=arguments.theme)
     app = PlugRLApp(start)
+    gc.freeze()
+    gc.enable()
     app.run()
     return app.return_code or 0
 

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer
 
 from plugrl.runs import catalog
 from plugrl_tui.actions import bindings
@@ -21,6 +20,7 @@ from plugrl_tui.core.glyphs import LOST
 from plugrl_tui.core.model import RunModel
 from plugrl_tui.core.moments import ago
 from plugrl_tui.widgets.editor import Editor, PathSuggester
+from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.list_pane import ListPane
 from plugrl_tui.widgets.pane import Row, Span
 
@@ -113,7 +113,7 @@ class CheckpointPicker(ModalScreen[Path | None]):
             table.title = "Start from a checkpoint"
             yield table
             yield Editor(id="path")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Look for them."""

@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from textual.await_complete import AwaitComplete
 from textual.screen import Screen
 
 SCREENS: Mapping[str, str] = {
@@ -22,6 +23,14 @@ class RoomScreen(Screen[None]):
     """Its group in ``plugrl_tui.actions``."""
     PANE_GROUPS: ClassVar[tuple[str, ...]] = ()
     """The groups of its panes, for the help and the palette."""
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Leave the screen; RUNS is behind the one that the app began with."""
+        if len(self.app.screen_stack) > 1:
+            return super().dismiss(result)
+        mode = self.app.current_mode
+        self.app.switch_mode("runs")
+        return self.app.remove_mode(mode)
 
 
 def make_screen(name: str, **options: Any) -> RoomScreen:

@@ -7,13 +7,14 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import comparison
 from plugrl_tui.core.svg_chart import Line, svg
 from plugrl_tui.screens.base import RoomScreen
 from plugrl_tui.widgets.difference_table import DifferenceTable
+from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.overlay_chart import OverlayChart
 
 REFRESH_S = 2.0
@@ -46,7 +47,7 @@ class CompareScreen(RoomScreen):
         yield Static("plugrl ▸ compare", id="title", markup=False)
         yield OverlayChart(self._runs, id="chart")
         yield DifferenceTable(self._runs, id="differences")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     @property
     def chart(self) -> OverlayChart:

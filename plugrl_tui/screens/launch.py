@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import Resize
 from textual.suggester import Suggester
-from textual.widgets import Footer
 
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import checkpoints, command_line, form, kept_draft, launcher, preflight
@@ -23,6 +22,7 @@ from plugrl_tui.core.preflight import Finding, Level
 from plugrl_tui.screens.base import RoomScreen
 from plugrl_tui.widgets.editor import Editor, PathSuggester, suggest_names
 from plugrl_tui.widgets.field_table import FieldTable
+from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.launch_lines import CommandLines, FieldLines, LaunchHeader
 
 FIND = "find"
@@ -60,7 +60,7 @@ class LaunchScreen(RoomScreen):
         yield FieldLines(id="field")
         yield Editor(id="editor")
         yield CommandLines(id="command")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     @property
     def table(self) -> FieldTable:

@@ -32,7 +32,8 @@ SHORT = 23
 """Lines below which the discarded frames give way; their key shows them."""
 SMALLEST = (60, 16)
 """Columns and lines below which a sentence stands in place of the panes."""
-_PANES = ("infer", "workers", "discards", "learn", "chart", "log")
+_SLOWEST_TICKS = 4
+"""Every pane looks at least once in so many ticks."""
 
 
 class MonitorScreen(RoomScreen):
@@ -67,6 +68,8 @@ class MonitorScreen(RoomScreen):
         self._zoomed: Pane | None = None
         self._frozen = False
         self._notice_seen = ""
+        self._revision = -1
+        self._quiet_ticks = 0
 
     def compose(self) -> ComposeResult:
         """A line, the panes, the keys."""
@@ -107,9 +110,10 @@ class MonitorScreen(RoomScreen):
         self.query_one(NoticeLine).tick()
         body = self.query_one("#body")
         body.set_class(self.model.stale, "-stale")
-        for pane in body.query(Pane):
-            if pane.display:
-                pane.tick()
+        if self._has_news():
+            for pane in body.query(Pane):
+                if pane.display:
+                    pane.tick()
         self._tell_notice()
 
     def on_resize(self, event: Resize) -> None:
@@ -119,6 +123,13 @@ class MonitorScreen(RoomScreen):
             enough = f"{SMALLEST[0]}x{SMALLEST[1]}"
             text = f"{width}x{height} is too small for the panes; {enough} is enough"
             self.query_one("#too-small", Static).update(text)
+
+    def _has_news(self) -> bool:
+        """Whether something has changed so lately that a pane may not have looked yet."""
+        revision = sum(self.model.revisions.values())
+        self._quiet_ticks = 0 if revision != self._revision else self._quiet_ticks + 1
+        self._revision = revision
+        return self._quiet_ticks <= _SLOWEST_TICKS
 
     def _lay_out(self, width: int, height: int) -> set[str]:
         """Set the classes that say where the panes are; styles are looked up once for all."""

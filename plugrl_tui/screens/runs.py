@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.events import Resize, ScreenResume
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from plugrl.runs import catalog
 from plugrl_tui.actions import bindings
@@ -22,6 +22,7 @@ from plugrl_tui.core.prefect_link import FlowSummary
 from plugrl_tui.core.run_filter import matcher
 from plugrl_tui.screens.base import RoomScreen
 from plugrl_tui.widgets.editor import Editor
+from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.run_detail import RunDetail
 from plugrl_tui.widgets.run_table import RunTable
 
@@ -77,7 +78,7 @@ class RunsScreen(RoomScreen):
             yield RunTable(id="runs")
             yield RunDetail(id="detail")
         yield Editor(id="filter")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     @property
     def app_(self) -> "PlugRLApp":
