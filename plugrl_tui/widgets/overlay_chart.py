@@ -13,6 +13,8 @@ from plugrl_tui.widgets.pane import Pane, Row, Span
 _AXIS_WIDTH = 9
 _LETTER_EVERY = 24
 """Columns between two letters on a curve: they tell the curves apart without colour."""
+_ROOM_AT_END = 6
+"""Columns before a curve's last letter that have no other."""
 STYLES = ("accent", "good", "warn", "bad")
 SMOOTHING = (0.0, 0.9, 0.99)
 
@@ -82,7 +84,8 @@ class OverlayChart(Pane):
         for place, lines in enumerate(pictures):
             drawn = [c for c in range(len(lines[0])) if any(line[c] != NO_DOTS for line in lines)]
             offset = 4 + place * _LETTER_EVERY // len(pictures)
-            wanted = {column for column in drawn if column % _LETTER_EVERY == offset}
+            last = drawn[-1] if drawn else 0
+            wanted = {c for c in drawn if c % _LETTER_EVERY == offset and c < last - _ROOM_AT_END}
             for column in wanted | set(drawn[-1:]):
                 line = next(y for y, text in enumerate(lines) if text[column] != NO_DOTS)
                 found.setdefault((line, column), place)

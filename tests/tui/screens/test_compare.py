@@ -33,7 +33,9 @@ async def opened(pilot: Pilot[None]) -> CompareScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
     screen = pilot.app.screen
     assert isinstance(screen, CompareScreen)
+    await until(pilot, lambda: all(run.model.curves.steps for run in screen.chart.runs))
     await until(pilot, lambda: "steps" in seen(pilot.app))
+    await until(pilot, lambda: "shows them" in seen(pilot.app) and "n Metric" in seen(pilot.app))
     return screen
 
 

@@ -34,7 +34,8 @@ async def opened(pilot: Pilot[None]) -> LaunchScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, LaunchScreen))
     screen = pilot.app.screen
     assert isinstance(screen, LaunchScreen)
-    await until(pilot, lambda: "what to train" in seen(pilot.app))
+    wanted = ("what to train", "$ plugrl-flow", "Start")
+    await until(pilot, lambda: all(text in seen(pilot.app) for text in wanted))
     return screen
 
 

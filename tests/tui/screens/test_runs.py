@@ -56,9 +56,10 @@ async def opened(pilot: Pilot[None], number: int) -> RunsScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
     screen = pilot.app.screen
     assert isinstance(screen, RunsScreen)
-    await until(
-        pilot, lambda: len(screen.table.runs) == number and "reading" not in seen(pilot.app)
-    )
+    words = (f"{number} runs, ", "left out ") if number else ("no runs yet",)
+    await until(pilot, lambda: len(screen.table.runs) == number)
+    await until(pilot, lambda: any(word in seen(pilot.app) for word in words))
+    await until(pilot, lambda: "n New" in seen(pilot.app) or pilot.app.size.width < 60)
     return screen
 
 
