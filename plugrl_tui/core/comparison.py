@@ -1,6 +1,7 @@
 """Runs beside one another: their curves over a common axis, and where their configs differ."""
 
 import bisect
+import contextlib
 import csv
 import io
 import math
@@ -60,11 +61,12 @@ class Compared:
         self.path = path
         self.model = RunModel(path.name)
         self._files = FolderFiles(path)
-        self._reading = threading.Lock()
+        self.lock = threading.Lock()
+        """Held while the model changes."""
 
     def read(self) -> None:
         """Take what is new; call it in a thread, or in several."""
-        with self._reading:
+        with self.lock:
             while self._files.read_into(self.model):
                 pass
 
@@ -86,6 +88,19 @@ class Compared:
         if not over_time:
             return curve.steps
         return [moment - curve.times[0] for moment in curve.times]
+
+
+@contextlib.contextmanager
+def held(runs: Sequence[Compared]) -> Iterator[bool]:
+    """Keep the runs as they are for a while; False where one is being read, which may take long."""
+    with contextlib.ExitStack() as stack:
+        ours = True
+        for run in runs:
+            if not run.lock.acquire(blocking=False):
+                ours = False
+                break
+            stack.callback(run.lock.release)
+        yield ours
 
 
 def compared(paths: Sequence[Path]) -> list[Compared]:

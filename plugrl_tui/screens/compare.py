@@ -41,6 +41,7 @@ class CompareScreen(RoomScreen):
         super().__init__()
         self._runs = comparison.compared(runs)
         self._revisions: tuple[int, ...] = ()
+        self._reading = False
 
     def compose(self) -> ComposeResult:
         """Chart and table."""
@@ -65,14 +66,20 @@ class CompareScreen(RoomScreen):
         self.read()
         self.set_interval(REFRESH_S, self.read)
 
-    @work(thread=True, exclusive=True, group="read")
     def read(self) -> None:
-        """Take what is new."""
+        """Take what is new, unless that is being done."""
+        if not self._reading:
+            self._reading = True
+            self._read()
+
+    @work(thread=True, group="read")
+    def _read(self) -> None:
         for run in self._runs:
             run.read()
         self.app.call_from_thread(self._show)
 
     def _show(self) -> None:
+        self._reading = False
         revisions = tuple(n for run in self._runs for n in run.model.revisions.values())
         if revisions != self._revisions and self.is_mounted:
             self._revisions = revisions

@@ -38,7 +38,11 @@ class DifferenceTable(ListPane):
         self.draw()
 
     def rows(self, width: int, height: int) -> Sequence[Row]:
-        """The fields."""
+        """The fields; what was, while a run is being read."""
+        with comparison.held(self.runs) as ours:
+            return self._told(width, height) if ours else self._rows
+
+    def _told(self, width: int, height: int) -> Sequence[Row]:
         told = comparison.differences(self.runs)
         differ = [d for d in told if d.differs or d.name in _RESULTS]
         shown = told if self.all_fields else differ

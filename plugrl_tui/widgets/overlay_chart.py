@@ -44,7 +44,11 @@ class OverlayChart(Pane):
         self.draw()
 
     def rows(self, width: int, height: int) -> Sequence[Row]:
-        """The legend, the curves, the axes."""
+        """The legend, the curves, the axes; what was, while a run is being read."""
+        with comparison.held(self.runs) as ours:
+            return self._drawn(width, height) if ours else self._rows
+
+    def _drawn(self, width: int, height: int) -> Sequence[Row]:
         weight = SMOOTHING[self.smoothing]
         name = "return" if self.metric == RETURN else self.metric
         self.title = name + (f" (ema {weight:g})" if weight else "")

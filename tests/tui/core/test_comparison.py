@@ -51,6 +51,16 @@ def test_a_curve_stands_where_its_steps_are_and_ends_where_they_end(tmp_path: Pa
     ]
 
 
+def test_runs_are_held_still_only_while_none_is_read(tmp_path: Path) -> None:
+    two = runs(tmp_path, [1.0], [2.0])
+    with comparison.held(two) as ours:
+        assert ours
+        assert two[0].lock.locked()
+    with two[1].lock, comparison.held(two) as ours:
+        assert not ours
+    assert not two[0].lock.locked()
+
+
 def test_differences_name_only_what_differs(tmp_path: Path) -> None:
     told = {d.name: d for d in comparison.differences(runs(tmp_path, [1.0], [2.0]))}
     assert told["algo.gamma"].values == ("0", "1")
