@@ -4,7 +4,6 @@ import os
 from typing import NamedTuple
 
 from plugrl_tui.core.feed import Access, Feed, is_url, server_url
-from plugrl_tui.core.feed_live import LiveFeed
 from plugrl_tui.core.model import RunModel
 
 API_KEY_VARIABLE = "PLUGRL_API_KEY"
@@ -33,6 +32,8 @@ def attach(target: str, access: Access | None = None) -> Attached:
 
         return Attached(RunModel(DEMO), DemoFeed())
     if is_url(target):
+        from plugrl_tui.core.feed_live import LiveFeed
+
         url = server_url(target)
         return Attached(RunModel(url, url=url), LiveFeed(url, access))
     from plugrl.runs.catalog import find_run

@@ -103,6 +103,14 @@ def fitted(text: str, width: int, *, ellipsis: str = "…") -> str:
     return (cut[:blank] if blank >= width // 2 else cut).rstrip() + ellipsis
 
 
+def harmless(text: str) -> str:
+    """The text without signs that a terminal obeys: logs and names come from anywhere."""
+    return text if text.isprintable() else text.translate(_OBEYED)
+
+
+_OBEYED = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], "·")
+
+
 def _three_digits(number: float) -> str:
     digits = 2 if abs(number) < 9.995 else 1 if abs(number) < 99.95 else 0
     text = f"{number:.{digits}f}"

@@ -1,5 +1,6 @@
 """MONITOR: one run, live or from its folder."""
 
+import logging
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -7,11 +8,12 @@ from textual.binding import BindingType
 from textual.containers import Grid
 from textual.events import Resize
 from textual.widgets import Static
+from textual.worker import Worker, WorkerState
 
 from plugrl_tui.actions import bindings
 from plugrl_tui.core.attach import Attached, attach
 from plugrl_tui.core.feed import Access, FeedError
-from plugrl_tui.core.model import Link
+from plugrl_tui.core.model import Link, Part
 from plugrl_tui.screens.base import RoomScreen
 from plugrl_tui.widgets.chart import ChartPane
 from plugrl_tui.widgets.discard_pane import DiscardPane
@@ -23,6 +25,8 @@ from plugrl_tui.widgets.log_view import LogView
 from plugrl_tui.widgets.pane import TICK_S, Pane
 from plugrl_tui.widgets.topbar import NoticeLine, TopBar
 from plugrl_tui.widgets.worker_table import WorkerTable
+
+logger = logging.getLogger(__name__)
 
 WIDE, HUGE = 110, 180
 """Columns from which on there are three, and four, columns of panes."""
@@ -99,6 +103,14 @@ class MonitorScreen(RoomScreen):
         self.set_interval(TICK_S, self.tick)
         self.query_one("#infer").focus()
         self.call_after_refresh(self.tick)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A feed that fails is told; what it brought stays."""
+        if event.state is WorkerState.ERROR:
+            error = event.worker.error
+            logger.error("the feed of %s failed", self.model.title, exc_info=error)
+            self.model.problems = (f"no more news: {type(error).__name__}: {error}",)
+            self.model.touch(Part.HEAD)
 
     def tick(self) -> None:
         """Let every pane look at the model."""
@@ -207,14 +219,14 @@ class MonitorScreen(RoomScreen):
         """Copy the command for an env client."""
         command = self.model.client_command()
         self.app.copy_to_clipboard(command)
-        self.notify(command, title="copied")
+        self.notify(command, title="copied", markup=False)
 
     async def action_save(self) -> None:
         """Ask for a checkpoint."""
         try:
             await self.feed.send("save")
         except FeedError as error:
-            self.notify(str(error), severity="error", title="not saved")
+            self.notify(str(error), severity="error", title="not saved", markup=False)
 
     def action_stop(self) -> None:
         """Ask, then stop."""
@@ -244,7 +256,7 @@ class MonitorScreen(RoomScreen):
     def _tell_notice(self) -> None:
         notice = self.model.notice
         if notice and notice != self._notice_seen:
-            self.notify(notice, title=self.model.title)
+            self.notify(notice, title=self.model.title, markup=False)
         self._notice_seen = notice
         if self.model.link is Link.LIVE:
             self.model.notice = self._notice_seen = ""

@@ -11,7 +11,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from plugrl_tui.core.format import fitted
+from plugrl_tui.core.format import fitted, harmless
 from plugrl_tui.core.model import Part, RunModel
 from plugrl_tui.widgets.styles import STYLES
 
@@ -138,7 +138,9 @@ class Pane(Widget, can_focus=True):
 
     def _strip(self, row: Row, width: int) -> Strip:
         base = self.rich_style
-        segments = [Segment(span.text, self._style(span.style, base)) for span in row if span.text]
+        segments = [
+            Segment(harmless(span.text), self._style(span.style, base)) for span in row if span.text
+        ]
         return Strip(segments).adjust_cell_length(width, base)
 
     def _style(self, name: str, base: Style) -> Style:
@@ -158,4 +160,4 @@ class Pane(Widget, can_focus=True):
 
 def _verbatim(text: str) -> str:
     # A border's title is markup; a metric or a worker may have a bracket in its name.
-    return text.replace("[", r"\[")
+    return harmless(text).replace("[", r"\[")

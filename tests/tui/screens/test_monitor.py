@@ -420,3 +420,25 @@ async def test_the_chart_is_read_with_a_cursor():
         assert " at step " in seen(app)
         await pilot.press("c", "m", "e", "l", "x")
         assert "episode_length_mean (ema 0.9, log)" in seen(app)
+
+
+async def test_what_a_log_says_is_never_obeyed_by_the_terminal():
+    model = running()
+    model.name = "x"
+    model.add_log([LogLine(NOW, "INFO", "\x1b[2J\x1b]0;owned\x07 [bold]and markup")])
+    app = monitor(model)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(app, pilot)
+        assert "\x1b" not in seen(app)
+        assert "·[2J·]0;owned· [bold]and markup" in seen(app)
+
+
+async def test_a_feed_that_fails_is_told_and_the_screen_stays():
+    class Failing(Still):
+        async def run(self, model: RunModel) -> None:
+            raise RuntimeError("a bug")
+
+    app = monitor(running(), Failing())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "no more news: RuntimeError: a bug" in seen(app))
+        assert "older policy" in seen(app)
