@@ -272,7 +272,7 @@ async def test_a_run_that_diverged_says_where_its_last_checkpoint_is():
     task = asyncio.create_task(loop.run())
     for _ in range(2):
         await worker.act(infer_for([0]))
-        await until(lambda: loop.saving.written or not algorithm.num_learns)
+        await until(lambda: bool(loop.saving.written) or not algorithm.num_learns)
         worker.feedback(feedback_for([0]))
     last = loop.saving.written[-1].path
     with pytest.raises(LearnDivergedError, match=f"nan; the last checkpoint is {last}"):
