@@ -31,7 +31,8 @@ def main() -> None:
     with our_server() as server:
         result = measure(server, arguments.rounds, arguments.seconds)
     for viewers in VIEWERS[1:]:
-        print(f"{viewers:>2} viewers: {100 * (1 - result['ratio'][str(viewers)]):.1f} % fewer")
+        ratio = result["ratio"][str(viewers)]
+        print(f"{viewers:>2} viewers: {ratio:.3f} of the exchanges without any")
     print(record("viewers", result))
 
 

@@ -21,6 +21,8 @@ from plugrl_tui.core.workers import Workers
 MAX_LOG_LINES = 5000
 DEFAULT_PORT = 8000
 """Where a server listens unless it is told otherwise."""
+LOST_AFTER_S = 3.0
+"""A run whose process is gone has so long to have left a last word."""
 STALE_AFTER_S = 2.5
 """A server sends four snapshots a second; so long without one, what is shown is dimmed."""
 
@@ -192,6 +194,9 @@ class RunModel:
             from plugrl.runs.liveness import observed_state
 
             state = observed_state(self.status, self.clock())
+            if state is RunState.LOST and self.clock() - self.status.updated_at < LOST_AFTER_S:
+                # Its last word may be written already, and not be read yet.
+                state = self.status.state
             return Verdict(state, self.status.reason or _REASONS.get(state, ""))
         if self.link is Link.ENDED:
             return self._ended_verdict()
@@ -247,7 +252,7 @@ _REASONS = {
     RunState.LOST: "its process is gone, and left no last word",
     RunState.STALLED: "its process lives, but has said nothing for a minute",
     RunState.DONE: "it has all its steps",
-    RunState.STOPPED: "it was stopped and saved; it can be resumed",
+    RunState.STOPPED: "it was stopped and saved",
 }
 
 

@@ -9,6 +9,7 @@ from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import bar, sparkline
 from plugrl_tui.core.model import Part
 from plugrl_tui.core.snapshot import InferQueue, Percentiles, Snapshot
+from plugrl_tui.core.stopping import is_over
 from plugrl_tui.widgets.pane import Pane, Row, Span
 
 _NAMES_SHOWN = 12
@@ -42,6 +43,8 @@ class InferPane(Pane):
         return rows
 
     def _queued(self, snapshot: Snapshot, width: int) -> Row:
+        if is_over(self.model):
+            return [Span("the run is over; its last were", "dim")]
         queue = snapshot.queue
         if queue.threshold_envs is not None:
             text = f"{queue.envs}/{queue.threshold_envs} envs"

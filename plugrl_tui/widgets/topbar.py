@@ -113,7 +113,7 @@ class NoticeLine(Pane):
         if verdict.state in _SPEAKING and verdict.reason:
             resumable = model.folder and verdict.state in _RESUMABLE
             return verdict.reason + ("; r in RUNS resumes it" if resumable else "")
-        if model.stale:
+        if model.stale and model.link is Link.LIVE:
             assert model.received_at is not None
             age = fmt.duration(model.clock() - model.received_at)
             return f"the server has said nothing for {age}; what is shown is that old"

@@ -70,7 +70,8 @@ def test_a_live_run_is_what_its_server_says(changes, state):
     [
         ({}, RunState.RUNNING),
         ({"updated_at": NOW - 1000}, RunState.STALLED),
-        ({"pid": 2**22 + 1}, RunState.LOST),
+        ({"pid": 2**22 + 1, "updated_at": NOW - 9}, RunState.LOST),
+        ({"pid": 2**22 + 1}, RunState.RUNNING),
         ({"state": RunState.FAILED, "reason": "it diverged"}, RunState.FAILED),
         ({"state": RunState.DONE}, RunState.DONE),
     ],

@@ -145,7 +145,7 @@ STATES: dict[str, Callable[[], RunModel]] = {
         Link.REFUSED, "expected snapshot version 1, got 2", seen_before=False
     ),
     "stalled": lambda: from_files(updated_at=NOW - 90),
-    "lost": lambda: from_files(pid=2**22 + 1),
+    "lost": lambda: from_files(pid=2**22 + 1, updated_at=NOW - 9),
     "between_attempts": lambda: from_files(
         state=RunState.WAITING, reason="crashed (killed by SIGKILL), attempt 3 begins in 5 s"
     ),
