@@ -46,11 +46,25 @@ class Curves:
         """Hold nothing."""
         self._curves: dict[str, Curve] = {}
         self.steps: list[int] = []
-        """At which something was reported."""
+        """Those of the learns."""
 
-    def add(self, step: int, time: float, metrics: Mapping[str, float | None]) -> None:
-        """Add what one learn reported; None is a number that JSON can't say."""
-        if not self.steps or self.steps[-1] < step:
+    def add(
+        self,
+        step: int,
+        time: float,
+        metrics: Mapping[str, float | None],
+        *,
+        is_learn: bool = True,
+    ) -> None:
+        """Add what one learn reported; None is a number that JSON can't say.
+
+        Args:
+            step: frames stored then.
+            time: seconds since 1970.
+            metrics: numbers by name.
+            is_learn: whether the learn was at just that step.
+        """
+        if is_learn and (not self.steps or self.steps[-1] < step):
             self.steps.append(step)
         for name, value in metrics.items():
             curve = self._curves.setdefault(name, Curve())

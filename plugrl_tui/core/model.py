@@ -244,7 +244,14 @@ class RunModel:
         if self.curves_from_files or not snapshot.metrics:
             return
         counters = snapshot.counters
-        if before is None or before.counters.num_learns != counters.num_learns:
+        if before is None:
+            # At which step that learn was is not known; the present one stands for it.
+            if not self.curves.steps:
+                self.curves.add(
+                    counters.global_step, snapshot.time, snapshot.metrics, is_learn=False
+                )
+                self.touch(Part.CURVES)
+        elif before.counters.num_learns != counters.num_learns:
             self.add_metrics(counters.global_step, snapshot.time, snapshot.metrics)
 
 

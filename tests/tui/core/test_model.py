@@ -186,3 +186,14 @@ def test_the_time_left_comes_from_the_pace_of_now():
     assert model.eta_seconds() == pytest.approx(left / model.rates.steps_per_second)
     model.set_link(Link.RECONNECTING)
     assert model.eta_seconds() is None
+
+
+def test_the_frames_of_a_learn_are_counted_between_learns_that_were_seen():
+    model, server = RunModel("x", clock=Clock()), DemoServer(start=NOW)
+    for _ in range(4 * 28):
+        model.take_snapshot(server.advance(0.25))
+    assert model.curves.frames_per_learn() == pytest.approx(8192, abs=400)
+    model = RunModel("x", clock=Clock())
+    model.take_snapshot(DemoServer(start=NOW).advance(0.25))
+    assert model.curves.frames_per_learn() is None
+    assert model.curves.last("train/entropy") is not None
