@@ -4,8 +4,6 @@ import importlib.metadata
 import os
 import shutil
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -13,10 +11,10 @@ from plugrl import __version__
 from plugrl.errors import PlugRLError
 from plugrl.runs.catalog import find_runs
 from plugrl.runs.home import home
+from plugrl.runs.prefect_api import is_healthy, known_url
 from plugrl_tui.core import glyphs
 from plugrl_tui.plain import write
 
-_API_TIMEOUT_S = 2.0
 _SMALL = (80, 24)
 
 
@@ -102,18 +100,14 @@ def _settings() -> Iterator[Finding]:
 
 
 def _prefect() -> Iterator[Finding]:
-    url = os.environ.get("PREFECT_API_URL")
-    if not url:
-        yield Finding("history", ok=True, text="no PREFECT_API_URL: the local one is found by runs")
-        return
-    try:
-        if not url.startswith(("http://", "https://")):
-            raise ValueError("no http address")
-        with urllib.request.urlopen(f"{url}/health", timeout=_API_TIMEOUT_S):  # noqa: S310 - checked
-            yield Finding("history", ok=True, text=f"Prefect answers at {url}")
-    except (OSError, ValueError) as error:
-        remedy = "runs train without it, their history has a gap"
-        yield Finding("history", ok=False, text=f"Prefect at {url}: {error}; {remedy}")
+    url = known_url()
+    if url is None:
+        yield Finding("history", ok=True, text="no Prefect API yet; plugrl ui starts one here")
+    elif is_healthy(url):
+        yield Finding("history", ok=True, text=f"Prefect answers at {url}")
+    else:
+        text = f"no answer from Prefect at {url}; runs train without it, their history has a gap"
+        yield Finding("history", ok=False, text=text)
 
 
 def _can_say(text: str, encoding: str) -> bool:
