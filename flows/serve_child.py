@@ -4,7 +4,6 @@ Where it is told of a flow run, it is the flow ``serve``; with no Prefect at han
 same. Its exit code says how it ended, whatever Prefect makes of that.
 """
 
-import asyncio
 import logging
 import os
 import signal
@@ -16,6 +15,7 @@ from flows.supervised import SERVE_RUN_VARIABLE
 from plugrl.cli import child
 from plugrl.cli.child import Link
 from plugrl.cli.run_server import Order
+from plugrl.server import event_loop
 from plugrl.server.loop import StopReason
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,9 @@ def warm_up() -> None:
 def serve(order: Order, link: Link) -> StopReason:
     """Serve as the flow run that the environment names, or as none."""
     flow_run_id = os.environ.pop(SERVE_RUN_VARIABLE, "")
-    outcome = asyncio.run(_as_flow_run(UUID(flow_run_id), order, link)) if flow_run_id else None
+    if not flow_run_id:
+        return _plainly(order, link)
+    outcome = event_loop.run(_as_flow_run(UUID(flow_run_id), order, link))
     if outcome is None:
         return _plainly(order, link)
     if isinstance(outcome, StopReason):
@@ -78,7 +80,7 @@ def _plainly(order: Order, link: Link) -> StopReason:
         resume=lambda exp_dir: patiently(searching(exp_dir, order.spec)),
     )
     link.stop = training_run.server.request_stop
-    return asyncio.run(order.serve(training_run, link.listening))
+    return event_loop.run(order.serve(training_run, link.listening))
 
 
 if __name__ == "__main__":

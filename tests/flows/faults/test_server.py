@@ -31,6 +31,8 @@ def test_whatever_ends_the_server_the_next_one_goes_on_and_sigterm_saves(start: 
         resumed = run.wait_for("resumed", attempt)
         assert resumed.step == newest
     run.wait_for("saved", attempt=len(WAYS) + 1)
+    (server,) = run.family("run-server")
+    assert any("uvloop" in mapped.path for mapped in server.memory_maps())
     run.signal(signal.SIGTERM)
     assert run.finish() == 0, run.text
     train, attempts = run.states()
