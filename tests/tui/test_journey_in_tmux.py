@@ -78,6 +78,7 @@ def test_launch_watch_leave_attach_stop_resume_warm_start_compare(
         terminal.wait_for("--algo.rollout-steps=256", "--no-prefect")
         terminal.press("C-r")
         terminal.wait_for("LIVE", "hopper-ppo-s0", "2 Workers 2/2")
+        terminal.until(lambda: records.read_status(folder).num_learns > 0, "a learn")
         terminal.press("k")
         terminal.until(lambda: records.read_status(folder).last_checkpoint is not None, "saved")
         terminal.press("q")
