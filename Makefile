@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 PYTEST_ARGS ?=
 TRAIN_ARGS ?=
 
-.PHONY: help train test test-fast test-slow lint benchmark system clean
+.PHONY: help train tui test test-fast test-slow lint benchmark screenshots system clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -17,7 +17,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "python's venv is missing; on Debian: apt-get install python3-venv"; exit 1; }
 
 $(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[server,mujoco,flows]'
+	$(PIP) --editable '.[server,mujoco,flows,tui]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
@@ -30,6 +30,9 @@ $(VENV)/.bench: $(VENV)/.dev
 
 train: $(VENV)/.run  ## Train PPO on Hopper with two local env clients (TRAIN_ARGS adds flags).
 	$(BIN)/plugrl-flow train gaussian-policy default ppo default --env hopper --num-procs 2 --num-envs 4 $(TRAIN_ARGS)
+
+tui: $(VENV)/.run  ## Open the terminal app: choose, launch and watch runs.
+	$(BIN)/plugrl-tui
 
 test: lint  ## Lint, types, import rules, and the tests with branch coverage.
 	rm -f .coverage .coverage.*
@@ -52,10 +55,16 @@ benchmark: $(VENV)/.bench  ## Measure exchanges, the learn step and whole traini
 	$(BIN)/python -m benchmarks.learn_step
 	$(BIN)/python -m benchmarks.end_to_end
 	$(BIN)/python -m benchmarks.flow_overhead
+	$(BIN)/python -m benchmarks.viewers
+	$(BIN)/python -m benchmarks.tui_cost
 
-system:  ## Install Debian packages: headless OpenGL for videos of MuJoCo.
+screenshots: $(VENV)/.dev  ## Take the README's pictures of the app anew, from real runs.
+	$(BIN)/python -m screenshots.take
+
+system:  ## Install Debian packages: OpenGL for videos, tmux for tests, what pictures need.
 	apt-get update -qq
-	apt-get install -y -qq --no-install-recommends python3-venv libegl1 libgl1 libosmesa6
+	apt-get install -y -qq --no-install-recommends \
+		python3-venv libegl1 libgl1 libosmesa6 tmux librsvg2-bin fonts-firacode
 
 clean:  ## Remove the virtual environment and caches; never checkpoints.
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
