@@ -16,6 +16,9 @@ from plugrl.runs.records import Event, RunState
 
 logger = logging.getLogger(__name__)
 
+LATEST_EVENTS = 3
+"""Where the server tells its end, if it gets to that."""
+
 STATES = {
     Outcome.DONE: RunState.DONE,
     Outcome.STOPPED: RunState.STOPPED,
@@ -73,10 +76,17 @@ class Chronicle(Onlooker):
         return records.next_attempt(self._run_dir) - 1
 
     def _append_unless_there(self, name: str, ending: Ending) -> None:
-        number = self.number(ending.attempt)
-        written = records.read_events(self._run_dir)[-3:]
-        if not any(event.event == name and event.attempt == number for event in written):
+        if not self._has_told(name, self.number(ending.attempt)):
             self._append(name, ending, reason=ending.reason)
+
+    def _has_told(self, name: str, number: int) -> bool:
+        """Whether the server has told its end."""
+        try:
+            latest = records.read_events(self._run_dir)[-LATEST_EVENTS:]
+        except OSError:
+            # Told twice is better than not at all, and whoever tells it meets the same trouble.
+            return False
+        return any(event.event == name and event.attempt == number for event in latest)
 
     def _append(self, name: str, ending: Ending, **details: Any) -> None:
         def write() -> None:

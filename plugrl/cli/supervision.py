@@ -5,7 +5,7 @@ import contextlib
 import logging
 import signal
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
@@ -104,34 +104,18 @@ class Supervisor:
         self._clients: Child | None = None
         self._clients_code = 0
         self._port: int | None = None
+        self._step: int | None = None
 
     async def run(self) -> Ending:
         """Run until the server ends for good; no process of ours is left then.
 
         The first SIGINT or SIGTERM stops the server gracefully, the second kills everything.
         """
-        attempt = 0
         try:
             with self._signals():
-                while True:
-                    attempt += 1
-                    ending = await self._attempt(attempt)
-                    pause_s = self._pause_after(ending)
-                    self._onlooker.ended(ending, pause_s=pause_s)
-                    if pause_s is None:
-                        await self._end_clients(ending)
-                        return ending
-                    logger.error(
-                        "attempt %d failed: %s; the next one begins in %.1f s",
-                        *(attempt, ending.reason, pause_s),
-                    )
-                    if await self._stops_within(pause_s):
-                        return Ending(
-                            attempt=attempt,
-                            outcome=Outcome.STOPPED,
-                            exit_code=0,
-                            reason=f"{self._stop_reason}, between two attempts",
-                        )
+                ending = await self._attempts()
+                await self._end_clients(ending)
+                return ending
         finally:
             for child in (self._server, self._clients):
                 if child is not None:
@@ -144,6 +128,26 @@ class Supervisor:
             self._stop.set()
             if self._server is not None:
                 self._server.signal(signal.SIGTERM)
+
+    async def _attempts(self) -> Ending:
+        """One attempt after another; returns how the last one ended."""
+        attempt = 0
+        while True:
+            attempt += 1
+            ending = await self._attempt(attempt)
+            pause_s = self._pause_after(ending)
+            self._onlooker.ended(ending, pause_s=pause_s)
+            if pause_s is None:
+                return ending
+            logger.error(
+                "attempt %d failed: %s; the next one begins in %.1f s",
+                *(attempt, ending.reason, pause_s),
+            )
+            if await self._stops_within(pause_s):
+                reason = f"{self._stop_reason}, between two attempts"
+                ending = replace(ending, outcome=Outcome.STOPPED, exit_code=0, reason=reason)
+                self._onlooker.ended(ending, pause_s=None)
+                return ending
 
     async def _attempt(self, attempt: int) -> Ending:
         await self._onlooker.begins(attempt)
@@ -185,8 +189,8 @@ class Supervisor:
         """Whether to start the clients again, after a pause; they ended with ``code``."""
         if code == 0 or self._stop.is_set():
             return False
-        newest = self._plan.newest_step()
-        pause_s = None if code == EXIT_USAGE else self._clients_budget.spend(newest)
+        spent = code == EXIT_USAGE
+        pause_s = None if spent else self._clients_budget.spend(self._newest_step())
         if pause_s is None:
             logger.error("the env clients failed with exit code %d", code)
             self._clients_code = code
@@ -220,7 +224,15 @@ class Supervisor:
     def _pause_after(self, ending: Ending) -> float | None:
         if ending.outcome is not Outcome.FAILED or self._stop.is_set() or self._clients_code:
             return None
-        return self._budget.spend(self._plan.newest_step())
+        return self._budget.spend(self._newest_step())
+
+    def _newest_step(self) -> int | None:
+        """The newest checkpoint's step; the last known one where the disk can't be read."""
+        try:
+            self._step = self._plan.newest_step()
+        except OSError as error:
+            logger.warning("the run's checkpoints can't be looked at: %s", error)
+        return self._step
 
     async def _stops_within(self, pause_s: float) -> bool:
         with contextlib.suppress(TimeoutError):

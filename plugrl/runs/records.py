@@ -144,8 +144,10 @@ def write_run(run_dir: Path, record: RunRecord) -> None:
     """
     try:
         record = replace(record, created_at=read_run(run_dir).created_at)
-    except (FileNotFoundError, RunRecordError):
+    except FileNotFoundError:
         logger.debug("%s has no record yet", run_dir)
+    except RunRecordError as error:
+        logger.warning("when the run was created is lost, its record is written anew: %s", error)
     write_json(run_dir / RUN_FILE, plain(record))
 
 
@@ -209,7 +211,11 @@ def append_event(run_dir: Path, event: Event) -> None:
 
 
 def read_events(run_dir: Path) -> list[Event]:
-    """All whole lines of ``events.jsonl``, in order; lines that a kill left broken are left out."""
+    """All whole lines of ``events.jsonl``, in order; lines that a kill left broken are left out.
+
+    Raises:
+        OSError: the file is there and can't be read.
+    """
     try:
         text = (run_dir / EVENTS_FILE).read_text("utf-8", "replace")
     except FileNotFoundError:
@@ -228,5 +234,5 @@ def parse_event(line: str) -> Event | None:
             step=int(data.pop("step")),
             details=data,
         )
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+    except (ValueError, OverflowError, KeyError, AttributeError, TypeError, RecursionError):
         return None

@@ -70,3 +70,9 @@ async def test_trouble_with_the_disk_is_told_once_and_ends_nothing(tmp_path, chr
     chronicle.ended(CRASH, pause_s=None)
     assert [r.message for r in caplog.records if "NOT WRITTEN" in r.message] == caplog.messages
     assert len(caplog.messages) == 1
+
+
+def test_events_that_cannot_be_read_do_not_keep_the_end_from_being_written(tmp_path, chronicle):
+    (tmp_path / records.EVENTS_FILE).mkdir()
+    chronicle.ended(Ending(attempt=1, outcome=Outcome.DONE, exit_code=0), pause_s=None)
+    assert records.read_status(tmp_path).state is RunState.DONE

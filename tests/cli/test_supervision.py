@@ -53,6 +53,7 @@ class Killer(Onlooker):
         self.times = times
         self.pid = 0
         self.endings: list[tuple[Outcome, str | None, bool]] = []
+        self.after_a_crash: Callable[[], None] = lambda: None
 
     def started(self, attempt: int, pid: int) -> None:
         self.pid = pid
@@ -63,6 +64,8 @@ class Killer(Onlooker):
 
     def ended(self, ending: Ending, *, pause_s: float | None) -> None:
         self.endings.append((ending.outcome, ending.reason, pause_s is not None))
+        if pause_s is not None:
+            self.after_a_crash()
 
 
 def dummies(url: str) -> list[str]:
@@ -139,3 +142,29 @@ async def test_a_server_that_dies_too_often_without_a_new_checkpoint_ends_the_ru
     assert (ending.outcome, ending.attempt) == (Outcome.FAILED, 2)
     assert ending.exit_code == 128 + signal.SIGKILL
     assert killer.endings == [(*KILLED, True), (*KILLED, False)]
+
+
+async def test_a_stop_between_two_attempts_is_told_as_the_end(tmp_path):
+    killer = Killer(times=1)
+    plan = PlanOfTwo(tmp_path, dummies, *ENDLESS)
+    restarts = RestartConfig(retries=1, retry_delay=60.0)
+    supervisor = Supervisor(plan, restarts=restarts, onlooker=killer)
+    killer.after_a_crash = lambda: supervisor.request_stop("enough")
+    ending = await supervisor.run()
+    assert (ending.outcome, ending.attempt, ending.exit_code) == (Outcome.STOPPED, 1, 0)
+    assert killer.endings == [
+        (*KILLED, True),
+        (Outcome.STOPPED, "enough, between two attempts", False),
+    ]
+
+
+async def test_checkpoints_that_cannot_be_looked_at_end_no_run(tmp_path, monkeypatch, caplog):
+    def vanished() -> None:
+        raise OSError(116, "Stale file handle")
+
+    plan = PlanOfTwo(tmp_path, dummies)
+    monkeypatch.setattr(plan, "newest_step", vanished)
+    restarts = RestartConfig(retries=1, retry_delay=0.0)
+    ending = await Supervisor(plan, restarts=restarts, onlooker=Killer(times=1)).run()
+    assert (ending.outcome, ending.attempt) == (Outcome.DONE, 2)
+    assert "can't be looked at: [Errno 116] Stale file handle" in caplog.text

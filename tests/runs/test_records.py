@@ -60,6 +60,13 @@ def test_a_resumed_run_keeps_the_moment_it_was_created(tmp_path):
     assert records.read_run(tmp_path) == replace(RECORD, argv=("again",))
 
 
+def test_a_damaged_record_is_written_anew_with_a_warning(tmp_path, caplog):
+    (tmp_path / "run.json").write_text("{")
+    records.write_run(tmp_path, RECORD)
+    assert records.read_run(tmp_path) == RECORD
+    assert "expected a JSON object" in caplog.text
+
+
 def test_what_json_cannot_say_is_written_as_text(tmp_path):
     config = {"algo": {"limit": math.inf, "folder": Path("a/b"), "sizes": (8, 8)}}
     records.write_run(tmp_path, replace(RECORD, config=config))
@@ -152,6 +159,7 @@ def test_events_are_read_in_order_and_a_broken_line_is_left_out(tmp_path):
     )
     records.append_event(tmp_path, first)
     with (tmp_path / "events.jsonl").open("a") as killed:
+        killed.write('{"time": 10.7, "event": "x", "attempt": 1, "step": Infinity}\n')
         killed.write('{"time": 10.7, "ev')
     records.append_event(tmp_path, second)
     read = records.read_events(tmp_path)
