@@ -4,8 +4,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from plugrl.cli.flags import to_flags
 from plugrl.cli.parsing import split_env_name
 from plugrl.config.base import EnvSizes
@@ -79,6 +77,8 @@ def try_env(uid: str, config: Any) -> EnvSizes | None:
         UsageError: it can't be made; says why.
         EnvError: its first observation is none that can be sent.
     """
+    import numpy as np
+
     from plugrl.envs.base import build_env
 
     env = build_env(uid, config, 1)

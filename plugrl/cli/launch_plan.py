@@ -8,7 +8,8 @@ from typing import Any
 from plugrl.cli.child_process import ChildCommand
 from plugrl.cli.command_lines import invitation
 from plugrl.cli.entry import write
-from plugrl.cli.env_choice import EnvChoice, try_env
+from plugrl.cli.env_choice import EnvChoice
+from plugrl.cli.env_trial import try_apart
 from plugrl.cli.flags import to_flags
 from plugrl.cli.parsing import flags_named
 from plugrl.cli.run_env_client import with_step_limit
@@ -42,6 +43,7 @@ class LaunchPlan:
 
         Raises:
             UsageError: the env can't be made, or the values don't go together.
+            EnvError: the env broke its own contract, or ended its process.
         """
         self.names = tuple(names)
         self.arguments = arguments
@@ -52,7 +54,7 @@ class LaunchPlan:
             arguments.run, exp_name=arguments.run.exp_name or fresh_name()
         )
         self._client_config = _client_config(arguments)
-        try_env(choice.uid, self.env)
+        try_apart(choice, self.env, arguments.imports)
         self._gate = Gate(arguments.server)
         self._port = choose_port(arguments.server)
         self._invited = False

@@ -23,10 +23,10 @@ from plugrl.errors import UsageError
 from plugrl.registry import ALGORITHMS, POLICIES
 from plugrl.runs.provenance import Provenance, public
 from plugrl.server import event_loop
-from plugrl.server.loop import StopReason
 from plugrl.training.spec import RunSpec
 
 if TYPE_CHECKING:
+    from plugrl.server.loop import StopReason
     from plugrl.training.run import TrainingRun
 
 NAMES = ("POLICY", "VARIANT", "ALGO", "VARIANT")
@@ -70,7 +70,7 @@ class Order:
 
     async def serve(
         self, training_run: "TrainingRun", on_listening: OnListening | None = None
-    ) -> StopReason:
+    ) -> "StopReason":
         """Serve until the run is finished or stopped, and tell the person how it went.
 
         Args:
@@ -94,7 +94,10 @@ class Order:
             assert gate.key is not None
             write(invitation(url, gate.key, self.env_arguments))
 
-    def _conclude(self, training_run: "TrainingRun", reason: StopReason) -> None:
+    def _conclude(self, training_run: "TrainingRun", reason: "StopReason") -> None:
+        # A supervisor reads orders and serves none: what that takes stays out of it.
+        from plugrl.server.loop import StopReason
+
         if conclusion := training_run.algorithm.conclusion():
             write(conclusion)
         if reason is StopReason.STOPPED and self.spec.algorithm_config.makes_checkpoints:
