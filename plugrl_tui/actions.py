@@ -1,6 +1,6 @@
 """Every action of the app, once: keys, footer, help, palette and documentation come from here."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 
 from textual.binding import Binding
@@ -63,18 +63,16 @@ def _pane(number: int, name: str) -> Action:
     )
 
 
-def _moves(group: str, *, by_pages: bool = True) -> tuple[Action, ...]:
-    """The cursor keys of a list."""
-    moves = [("up", "up", "one line up"), ("down", "down", "one line down")]
-    if by_pages:
-        moves += [("page_up", "pageup", "a screen up"), ("page_down", "pagedown", "a screen down")]
-    return tuple(
-        Action(f"{group}.{method}", keys, "Move", f"Move {words}.", shown=False, in_palette=False)
-        for method, keys, words in moves
-    )
+def _move(method: str, key: str, words: str) -> Action:
+    return Action(f"list.{method}", key, "Move", f"Move {words}.", shown=False, in_palette=False)
 
 
-LIST = _moves("list")
+LIST = (
+    _move("up", "up", "one line up"),
+    _move("down", "down", "one line down"),
+    _move("page_up", "pageup", "a screen up"),
+    _move("page_down", "pagedown", "a screen down"),
+)
 
 RUNS = (
     Action("runs.new", "n", "New", "Make up a new run."),
@@ -189,9 +187,9 @@ MONITOR = (
     ),
     Action("monitor.retry", "R", "Reconnect", "Try to reach the server at once.", shown=False),
     Action(
-        "monitor.copy",
+        "monitor.copy_client_command",
         "y",
-        "Copy",
+        "Copy client",
         "Copy the command that starts an env client for this run.",
         shown=False,
     ),
@@ -205,10 +203,7 @@ MONITOR = (
     ),
 )
 
-WORKERS = (
-    Action("workers.sort", "o", "Order", "Sort by the next column."),
-    *_moves("workers"),
-)
+WORKERS = (Action("workers.sort", "o", "Order", "Sort by the next column."),)
 
 CHART = (
     Action("chart.next_metric", "m", "Metric", "Draw the next metric."),
@@ -244,7 +239,6 @@ LOG = (
     Action("log.level", "v", "Level", "Hide lines below the next level."),
     Action("log.search", "slash", "Search", "Show only lines with some words."),
     Action("log.follow", "f,end", "Follow", "Go to the end, and stay there."),
-    *_moves("log"),
 )
 
 STOP = (
@@ -294,14 +288,14 @@ TITLES: Mapping[str, str] = {
     "launch": "LAUNCH",
     "monitor": "MONITOR",
     "compare": "COMPARE",
+    "list": "In a list",
+    "picker": "Choosing a checkpoint",
+    "starting": "While a run starts",
     "workers": "In the workers",
     "chart": "In the chart",
     "log": "In the log",
     "stop": "When stopping",
     "box": "In a box",
-    "list": "In a list",
-    "picker": "Choosing a checkpoint",
-    "starting": "While a run starts",
 }
 """What the help calls each group."""
 
@@ -315,16 +309,17 @@ def bindings(group: str) -> list[Binding]:
     ]
 
 
-def table(group: str) -> str:
-    """The actions of a group as a table in Markdown, for the documentation."""
-    rows = [
-        f"| `{action.id}` | {action.keys.replace(',', ', ')} | {action.help} |"
-        for action in GROUPS[group]
-    ]
-    return "\n".join(["| id | keys | what |", "|---|---|---|", *rows])
+def tables() -> str:
+    """The actions of all groups as tables in Markdown; ``docs/tui.md`` holds them."""
+    return "\n\n".join(f"### {TITLES[name]}\n\n{_table(group)}" for name, group in GROUPS.items())
 
 
 def every_action() -> Iterator[Action]:
     """All actions of all groups."""
     for group in GROUPS.values():
         yield from group
+
+
+def _table(actions: Iterable[Action]) -> str:
+    rows = [f"| `{a.id}` | {a.keys.replace(',', ', ')} | {a.help} |" for a in actions]
+    return "\n".join(["| id | keys | what |", "|---|---|---|", *rows])

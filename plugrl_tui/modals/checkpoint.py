@@ -17,29 +17,23 @@ from plugrl_tui.core import format as fmt
 from plugrl_tui.core.checkpoints import CheckpointRow
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.core.glyphs import LOST
-from plugrl_tui.core.model import RunModel
 from plugrl_tui.core.moments import ago
 from plugrl_tui.widgets.editor import Editor, PathSuggester
 from plugrl_tui.widgets.key_line import KeyLine
-from plugrl_tui.widgets.list_pane import ListPane
+from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
 
 _FIXED_WIDTH = 48
 """Columns of all but the run's name."""
 
 
-class CheckpointTable(ListPane):
+class CheckpointTable(CursorPane):
     """Step, return, time and size of each; under them what is said of the one at the cursor."""
-
-    GROUP = "list"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     def __init__(self, *, id: str) -> None:
         """Begin without any."""
-        super().__init__(RunModel(""), id=id)
+        super().__init__(id=id)
         self.found: list[CheckpointRow] | None = None
-        self.cursor = 0
-        self._first = 0
 
     @property
     def current(self) -> CheckpointRow | None:
@@ -50,13 +44,11 @@ class CheckpointTable(ListPane):
         """Show these; the cursor goes to the first that fits."""
         self.found = found
         fitting = (place for place, row in enumerate(found) if row.refusal is None)
-        self.cursor = next(fitting, 0)
-        self.draw()
+        self.put(next(fitting, 0))
 
-    def move(self, lines: int) -> None:
-        """Move the cursor."""
-        self.cursor = max(0, min(self.cursor + lines, len(self.found or ()) - 1))
-        self.draw()
+    def num_lines(self) -> int:
+        """Checkpoints that were found."""
+        return len(self.found or ())
 
     def rows(self, width: int, height: int) -> Sequence[Row]:
         """A heading, the checkpoints, and a sentence."""
@@ -64,12 +56,10 @@ class CheckpointTable(ListPane):
             return [[Span("looking for checkpoints", "dim")]]
         if not self.found:
             return [[Span("no run has saved a checkpoint yet; / takes a path", "dim")]]
-        room = max(height - 4, 1)
-        self._first = max(min(self._first, self.cursor), self.cursor - room + 1, 0)
         name_width = max(width - _FIXED_WIDTH, 8)
         heading = f"  {'run':<{name_width}} {'step':>12} {'return':>8} {'saved':>11} {'size':>10}"
         lines: list[Row] = [[Span(heading, "head")]]
-        for place in range(self._first, min(self._first + room, len(self.found))):
+        for place in self.around_cursor(max(height - 4, 1)):
             style = "cursor" if place == self.cursor else ""
             lines.append(_line(self.found[place], name_width, style))
         lines += [[]] * (height - len(lines) - 2)

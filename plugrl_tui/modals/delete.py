@@ -3,11 +3,12 @@
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from plugrl_tui.actions import bindings
 from plugrl_tui.core.history import RunRow
 
 
@@ -20,7 +21,7 @@ class DeleteBox(ModalScreen[bool]):
         background: $surface; padding: 0 1; }
     DeleteBox Static { width: 1fr; height: auto; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Keep it")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("box")]
 
     def __init__(self, *, row: RunRow) -> None:
         """Ask about a run."""

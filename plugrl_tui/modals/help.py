@@ -30,11 +30,10 @@ class HelpBox(Box):
         """Group by group."""
         lines: list[str] = []
         for group in self._groups:
-            if GROUPS[group]:
-                lines.append(TITLES.get(group, group))
-                for action in GROUPS[group]:
-                    lines += self._lines(action)
-                lines.append("")
+            lines.append(TITLES[group])
+            for action in GROUPS[group]:
+                lines += self._lines(action)
+            lines.append("")
         lines.append("tab goes to the next pane; esc closes this")
         return "\n".join(lines)
 

@@ -116,7 +116,7 @@ class LaunchScreen(RoomScreen):
             self._findings = {finding.key: finding for finding in found}
             self._show()
 
-    def on_field_table_moved(self, _event: FieldTable.Moved) -> None:
+    def on_cursor_pane_moved(self) -> None:
         """Say what the field under the cursor is."""
         self.query_one(FieldLines).show(self.table.current, self._findings)
 

@@ -22,7 +22,7 @@ from plugrl_tui.widgets.infer_pane import InferPane
 from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.learn_pane import LearnPane
 from plugrl_tui.widgets.log_view import LogView
-from plugrl_tui.widgets.pane import TICK_S, Pane
+from plugrl_tui.widgets.run_pane import TICK_S, RunPane
 from plugrl_tui.widgets.topbar import NoticeLine, TopBar
 from plugrl_tui.widgets.worker_table import WorkerTable
 
@@ -44,7 +44,7 @@ class MonitorScreen(RoomScreen):
     """The panes of one run; one timer looks at the model for all of them."""
 
     ACTION_GROUP = "monitor"
-    PANE_GROUPS: ClassVar[tuple[str, ...]] = ("workers", "chart", "log")
+    PANE_GROUPS: ClassVar[tuple[str, ...]] = ("list", "workers", "chart", "log")
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("monitor")]
 
     def __init__(
@@ -69,7 +69,7 @@ class MonitorScreen(RoomScreen):
         super().__init__()
         access = access or Access(api_key=api_key)
         self.model, self.feed = attached or attach(target, access)
-        self._zoomed: Pane | None = None
+        self._zoomed: RunPane | None = None
         self._frozen = False
         self._notice_seen = ""
         self._revision = -1
@@ -123,7 +123,7 @@ class MonitorScreen(RoomScreen):
         body = self.query_one("#body")
         body.set_class(self.model.stale, "-stale")
         if self._has_news():
-            for pane in body.query(Pane):
+            for pane in body.query(RunPane):
                 if pane.display:
                     pane.tick()
         self._tell_notice()
@@ -191,7 +191,7 @@ class MonitorScreen(RoomScreen):
         """Give the focused pane the whole body, or take it back."""
         if self._zoomed is not None:
             self._zoom(None)
-        elif isinstance(self.focused, Pane):
+        elif isinstance(self.focused, RunPane):
             self._zoom(self.focused)
 
     def action_back(self) -> None:
@@ -215,7 +215,7 @@ class MonitorScreen(RoomScreen):
         """Connect now."""
         self.feed.retry_now()
 
-    def action_copy(self) -> None:
+    def action_copy_client_command(self) -> None:
         """Copy the command for an env client."""
         command = self.model.client_command()
         self.app.copy_to_clipboard(command)
@@ -235,12 +235,12 @@ class MonitorScreen(RoomScreen):
         self.app.push_screen(StopBox(self.model, self.feed))
 
     def _go(self, name: str) -> None:
-        pane = self.query_one(f"#{name}", Pane)
+        pane = self.query_one(f"#{name}", RunPane)
         if self._zoomed not in {None, pane} or not pane.display:
             self._zoom(pane)
         pane.focus()
 
-    def _zoom(self, pane: Pane | None) -> None:
+    def _zoom(self, pane: RunPane | None) -> None:
         if self._zoomed is not None:
             self._zoomed.zoomed = False
             self._zoomed.remove_class("-zoomed")
@@ -250,7 +250,7 @@ class MonitorScreen(RoomScreen):
             pane.zoomed = True
             pane.add_class("-zoomed")
             pane.focus()
-        for each in self.query_one("#body").query(Pane):
+        for each in self.query_one("#body").query(RunPane):
             self.call_after_refresh(each.redraw)
 
     def _tell_notice(self) -> None:

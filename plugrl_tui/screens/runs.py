@@ -152,7 +152,7 @@ class RunsScreen(RoomScreen):
             return ["reading"]
         return ["no run is like that; escape shows all again"] if some else _NO_RUNS
 
-    def on_run_table_moved(self, _event: RunTable.Moved) -> None:
+    def on_cursor_pane_moved(self) -> None:
         """Tell of the run at the cursor."""
         run = self.table.current
         status = run.run.status if run is not None else None

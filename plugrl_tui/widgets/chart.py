@@ -15,13 +15,14 @@ from plugrl_tui.core.curves import RETURN, Curve
 from plugrl_tui.core.downsample import Extent, Pyramid, smoothed
 from plugrl_tui.core.model import Part, RunModel
 from plugrl_tui.core.raster import NO_DOTS, draw
-from plugrl_tui.widgets.pane import Pane, Row, Span
+from plugrl_tui.widgets.pane import Row, Span
+from plugrl_tui.widgets.run_pane import RunPane
 
 _AXIS = 8
 _SMOOTHING = (0.0, 0.9, 0.99)
 
 
-class ChartPane(Pane):
+class ChartPane(RunPane):
     """One curve in braille."""
 
     PARTS: ClassVar[frozenset[Part]] = frozenset({Part.CURVES})

@@ -1,15 +1,10 @@
 """COMPARE's table: a line a field, a column a run."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
-from textual.binding import BindingType
-
-from plugrl_tui.actions import bindings
 from plugrl_tui.core import comparison
 from plugrl_tui.core.comparison import Compared
 from plugrl_tui.core.format import fitted
-from plugrl_tui.core.model import RunModel
 from plugrl_tui.widgets.list_pane import ListPane
 from plugrl_tui.widgets.overlay_chart import STYLES
 from plugrl_tui.widgets.pane import Row, Span
@@ -22,12 +17,9 @@ _RESULTS = ("state", "step", "return", "began from")
 class DifferenceTable(ListPane):
     """Where the runs differ; all fields on demand."""
 
-    GROUP = "list"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
-
     def __init__(self, runs: Sequence[Compared], *, id: str) -> None:
         """Tell of ``runs``."""
-        super().__init__(RunModel(""), id=id)
+        super().__init__(id=id)
         self.runs = runs
         self.all_fields = False
         self._first = 0

@@ -6,7 +6,8 @@ from typing import ClassVar
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import bar, sparkline
 from plugrl_tui.core.model import Part
-from plugrl_tui.widgets.pane import Pane, Row, Span
+from plugrl_tui.widgets.pane import Row, Span
+from plugrl_tui.widgets.run_pane import RunPane
 
 _RECENT_FRAMES = 8192
 _MANY = 0.05
@@ -19,7 +20,7 @@ _EXPLANATIONS = {
 }
 
 
-class DiscardPane(Pane):
+class DiscardPane(RunPane):
     """Discarded frames by cause; zoomed, each over time with its explanation."""
 
     NAME = "3 Discarded frames"

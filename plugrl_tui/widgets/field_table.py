@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.events import Click, Paste
 from textual.message import Message
 
-from plugrl_tui.actions import bindings
 from plugrl_tui.core import form
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.core.form import FormRow, View
 from plugrl_tui.core.format import fitted
 from plugrl_tui.core.glyphs import LOST
-from plugrl_tui.core.model import RunModel
-from plugrl_tui.widgets.list_pane import ListPane
+from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
 
 _LABEL_WIDTH = 29
@@ -23,14 +19,8 @@ _MIN_TEXT_WIDTH = 14
 _MARK_WIDTH = 4
 
 
-class FieldTable(ListPane):
+class FieldTable(CursorPane):
     """Shows a draft through a view; the screen changes both."""
-
-    GROUP = "list"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
-
-    class Moved(Message):
-        """The cursor stands on another row."""
 
     class Pasted(Message):
         """Text was pasted while the table had the focus."""
@@ -42,12 +32,10 @@ class FieldTable(ListPane):
 
     def __init__(self, draft: Draft, *, id: str) -> None:
         """Show ``draft``."""
-        super().__init__(RunModel(""), id=id)
+        super().__init__(id=id)
         self.draft = draft
         self.view = View()
         self.form = form.rows(draft, self.view)
-        self.cursor = 0
-        self._first = 0
 
     @property
     def current(self) -> FormRow | None:
@@ -64,9 +52,7 @@ class FieldTable(ListPane):
     def go_to(self, key: str | None) -> None:
         """Put the cursor on a row, if it is to be seen."""
         places = [place for place, row in enumerate(self.form) if row.key == key]
-        self.cursor = places[0] if places else min(self.cursor, max(len(self.form) - 1, 0))
-        self.draw()
-        self.post_message(self.Moved())
+        self.put(places[0] if places else self.cursor)
 
     def open_at(self, key: str) -> None:
         """Put the cursor on a row, and make sure that it is seen."""
@@ -75,11 +61,9 @@ class FieldTable(ListPane):
         self.show(self.draft, replace(self.view, closed=closed, find="", only_changed=False))
         self.go_to(key)
 
-    def move(self, lines: int) -> None:
-        """Move the cursor."""
-        self.cursor = max(0, min(self.cursor + lines, len(self.form) - 1))
-        self.draw()
-        self.post_message(self.Moved())
+    def num_lines(self) -> int:
+        """Rows of the form."""
+        return len(self.form)
 
     def on_paste(self, event: Paste) -> None:
         """Flags that are pasted change the draft."""
@@ -87,21 +71,19 @@ class FieldTable(ListPane):
         self.post_message(self.Pasted(event.text))
 
     def on_click(self, event: Click) -> None:
-        """Move the cursor to the line."""
-        line = event.get_content_offset(self)
-        if line is not None and self._first + line.y < len(self.form):
-            self.move(self._first + line.y - self.cursor)
+        """Put the cursor on the line."""
+        offset = event.get_content_offset(self)
+        if offset is not None and self.first + offset.y < len(self.form):
+            self.put(self.first + offset.y)
 
     def rows(self, width: int, height: int) -> Sequence[Row]:
         """The rows around the cursor."""
         self.title = self._heading()
         if not self.form:
             return [[Span("no field is like that; escape shows all again", "dim")]]
-        self._first = max(min(self._first, self.cursor), self.cursor - height + 1, 0)
-        shown = self.form[self._first : self._first + height]
         return [
-            self._line(row, width, at_cursor=self._first + place == self.cursor)
-            for place, row in enumerate(shown)
+            self._line(self.form[place], width, at_cursor=place == self.cursor)
+            for place in self.around_cursor(height)
         ]
 
     def _heading(self) -> str:

@@ -6,12 +6,13 @@ from typing import ClassVar
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import sparkline
 from plugrl_tui.core.model import Part
-from plugrl_tui.widgets.pane import Pane, Row, Span
+from plugrl_tui.widgets.pane import Row, Span
+from plugrl_tui.widgets.run_pane import RunPane
 
 _COLUMN = 46
 
 
-class HostStrip(Pane):
+class HostStrip(RunPane):
     """Where there is room: what the server's process uses, and its checkpoints."""
 
     NAME = "Server"

@@ -10,7 +10,8 @@ from plugrl_tui.core.glyphs import bar, sparkline
 from plugrl_tui.core.model import Part
 from plugrl_tui.core.snapshot import InferQueue, Percentiles, Snapshot
 from plugrl_tui.core.stopping import is_over
-from plugrl_tui.widgets.pane import Pane, Row, Span
+from plugrl_tui.widgets.pane import Row, Span
+from plugrl_tui.widgets.run_pane import RunPane
 
 _NAMES_SHOWN = 12
 _BUCKETS = 8
@@ -18,7 +19,7 @@ _FULL_SHARE = 0.9
 """Batches so nearly as large as can be mean that the policy is what limits."""
 
 
-class InferPane(Pane):
+class InferPane(RunPane):
     """The infer queue; zoomed, with a histogram of batch sizes."""
 
     NAME = "1 Infer queue"

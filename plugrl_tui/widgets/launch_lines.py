@@ -8,7 +8,6 @@ from plugrl_tui.core.draft import NO_CLIENTS, Draft
 from plugrl_tui.core.form import FormRow
 from plugrl_tui.core.format import fitted
 from plugrl_tui.core.glyphs import LOST
-from plugrl_tui.core.model import RunModel
 from plugrl_tui.core.preflight import Finding, Level
 from plugrl_tui.widgets.pane import Pane, Row, Span
 
@@ -22,10 +21,6 @@ class _Lines(Pane):
     """Some lines without a border or a focus."""
 
     can_focus = False
-
-    def __init__(self, *, id: str) -> None:
-        """Begin empty."""
-        super().__init__(RunModel(""), id=id)
 
 
 class LaunchHeader(_Lines):

@@ -10,7 +10,8 @@ from plugrl_tui.core.glyphs import DOWN, THEN, UP, sparkline
 from plugrl_tui.core.model import Part
 from plugrl_tui.core.snapshot import Snapshot
 from plugrl_tui.core.stopping import is_over
-from plugrl_tui.widgets.pane import Pane, Row, Span
+from plugrl_tui.widgets.pane import Row, Span
+from plugrl_tui.widgets.run_pane import RunPane
 
 _PHASES = ("collect", "learn", "save")
 _SHORT = (
@@ -29,7 +30,7 @@ _TREND = 10
 """The return is compared with that of so many learns before."""
 
 
-class LearnPane(Pane):
+class LearnPane(RunPane):
     """Learn progress; zoomed, every metric with its course."""
 
     NAME = "4 Learn"

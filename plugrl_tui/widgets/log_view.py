@@ -12,12 +12,13 @@ from plugrl_tui.core.model import Part, RunModel
 from plugrl_tui.core.snapshot import LogLine
 from plugrl_tui.widgets.list_pane import ListPane
 from plugrl_tui.widgets.pane import Row, Span
+from plugrl_tui.widgets.run_pane import RunPane
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _STYLES = {"DEBUG": "dim", "WARNING": "warn", "ERROR": "bad", "CRITICAL": "bad"}
 
 
-class LogView(ListPane):
+class LogView(RunPane, ListPane):
     """The run's log; follows its end until one scrolls up."""
 
     NAME = "6 Log"

@@ -6,7 +6,6 @@ from plugrl_tui.core import comparison
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.comparison import Axis, Compared
 from plugrl_tui.core.curves import RETURN
-from plugrl_tui.core.model import RunModel
 from plugrl_tui.core.raster import NO_DOTS, bounds, draw
 from plugrl_tui.widgets.pane import Pane, Row, Span
 
@@ -24,7 +23,7 @@ class OverlayChart(Pane):
 
     def __init__(self, runs: Sequence[Compared], *, id: str) -> None:
         """Draw ``runs``."""
-        super().__init__(RunModel(""), id=id)
+        super().__init__(id=id)
         self.runs = runs
         self.metric = RETURN
         self.over_time = False

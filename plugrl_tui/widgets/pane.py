@@ -12,17 +12,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from plugrl_tui.core.format import fitted, harmless
-from plugrl_tui.core.model import Part, RunModel
 from plugrl_tui.widgets.styles import STYLES
 
 logger = logging.getLogger(__name__)
 
-TICK_S = 0.25
-"""Seconds between two looks at the model."""
-
 
 class Span(NamedTuple):
-    """Some text in one style: "", dim, strong, good, warn, bad, accent or cursor."""
+    """Some text in one style: none, or one that ``plugrl_tui.widgets.styles`` names."""
 
     text: str
     style: str = ""
@@ -32,7 +28,7 @@ Row: TypeAlias = Sequence[Span]
 
 
 class Pane(Widget, can_focus=True):
-    """Shows one part of a run; subclasses say in rows what is to be seen."""
+    """Subclasses say in rows what is to be seen."""
 
     DEFAULT_CSS = """
     Pane { border: round $border-blurred; border-title-color: $foreground; height: 1fr; width: 1fr;
@@ -40,56 +36,33 @@ class Pane(Widget, can_focus=True):
            border-subtitle-color: $text-muted; }
     Pane:focus { border: heavy $accent; }
     """
-    PARTS: ClassVar[frozenset[Part]] = frozenset()
-    """The parts of the model that it shows."""
-    TICKS: ClassVar[int] = 1
-    """Looks at the model every so many ticks."""
     GROUP: ClassVar[str] = ""
     """Its own actions' group, where it has any."""
-    NAME: ClassVar[str] = ""
-    """Its number and name, for the border."""
 
-    def __init__(self, model: RunModel, *, id: str) -> None:
-        """Show ``model``."""
+    def __init__(self, *, id: str) -> None:
+        """Begin without rows."""
         super().__init__(id=id)
-        self.model = model
-        self.title = self.NAME
+        self.title = ""
+        """In the border above, as is ``subtitle`` below."""
         self.subtitle = ""
         self._rows: list[Row] = []
         self._strips: list[Strip] = []
-        self._seen: tuple[int, ...] = ()
-        self._countdown = 0
-        self.zoomed = False
-        """Whether it has the whole screen, and shows more."""
         self._title_set = self._subtitle_set = ""
+        self._failure = ""
 
     def rows(self, width: int, height: int) -> Sequence[Row]:
         """What to show in so many columns and lines; may set ``title`` and ``subtitle``."""
         raise NotImplementedError
 
-    def tick(self) -> None:
-        """Look at the model, if that is due and if it has changed."""
-        self._countdown -= 1
-        if self._countdown <= 0:
-            self._countdown = self.TICKS
-            if self._revisions() != self._seen:
-                self.draw()
-
     def draw(self) -> None:
         """Make the rows and paint those that differ from what is seen."""
-        self._seen = self._revisions()
         width, height = self.content_size
         if width <= 0 or height <= 0:
             return
         try:
             rows: list[Row] = [list(row) for row in self.rows(width, height)[:height]]
-        except Exception as error:
-            # One pane's failure shows in that pane and ends nothing else.
-            logger.exception("the pane %s failed", self.NAME)
-            rows = [
-                [Span(f"this pane failed: {type(error).__name__}", "bad")],
-                [Span("the others go on; its log says more", "dim")],
-            ]
+        except Exception as error:  # noqa: BLE001 - shows in this pane and ends nothing else
+            rows = self._failed(error)
         self._paint(rows, width)
         self._name_border()
 
@@ -116,8 +89,15 @@ class Pane(Widget, can_focus=True):
         if self.is_mounted:
             self.call_later(self.redraw)
 
-    def _revisions(self) -> tuple[int, ...]:
-        return tuple(self.model.revisions[part] for part in self.PARTS)
+    def _failed(self, error: Exception) -> list[Row]:
+        # Panes are drawn four times a second: one failure is one entry in the log.
+        if repr(error) != self._failure:
+            self._failure = repr(error)
+            logger.error("the pane %s failed", self.id, exc_info=error)
+        return [
+            [Span(f"this pane failed: {type(error).__name__}", "bad")],
+            [Span("the others go on; the app's log says more", "dim")],
+        ]
 
     def _paint(self, rows: list[Row], width: int) -> None:
         old, self._rows = self._rows, rows

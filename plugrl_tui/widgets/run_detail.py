@@ -8,7 +8,6 @@ from statistics import fmean
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import sparkline
 from plugrl_tui.core.history import RunRow, changed_fields
-from plugrl_tui.core.model import RunModel
 from plugrl_tui.core.moments import ago
 from plugrl_tui.core.prefect_link import FlowSummary
 from plugrl_tui.widgets.pane import Pane, Row, Span
@@ -23,7 +22,7 @@ class RunDetail(Pane):
 
     def __init__(self, *, id: str) -> None:
         """Begin without a run."""
-        super().__init__(RunModel(""), id=id)
+        super().__init__(id=id)
         self._run: RunRow | None = None
         self._flow: FlowSummary | None = None
         self._changes: tuple[str, ...] = ()

@@ -1,18 +1,14 @@
 """RUNS' table: one line a run; columns fall away from the right, the state never."""
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-from textual.binding import BindingType
 from textual.events import Click
-from textual.message import Message
 
-from plugrl_tui.actions import bindings
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.history import RunRow
-from plugrl_tui.core.model import RunModel
 from plugrl_tui.core.moments import ago
-from plugrl_tui.widgets.list_pane import ListPane
+from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
 from plugrl_tui.widgets.topbar import STATE_SIGNS
 
@@ -45,25 +41,17 @@ _COLUMNS = (
 )
 
 
-class RunTable(ListPane):
+class RunTable(CursorPane):
     """The runs that the filter lets through, with a cursor and marks."""
-
-    GROUP = "list"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
-
-    class Moved(Message):
-        """The cursor stands on another run, or the run has changed."""
 
     def __init__(self, *, id: str) -> None:
         """Begin without runs."""
-        super().__init__(RunModel(""), id=id)
+        super().__init__(id=id)
         self.title = "Runs"
         self.runs: list[RunRow] = []
         self.marked: set[str] = set()
         self.empty: list[str] = []
         """What is said where there are none."""
-        self.cursor = 0
-        self._first = 0
 
     @property
     def current(self) -> RunRow | None:
@@ -75,9 +63,7 @@ class RunTable(ListPane):
         path = self.current.path if self.current else None
         self.runs, self.title, self.empty = list(runs), title, empty
         places = [place for place, row in enumerate(self.runs) if row.path == path]
-        self.cursor = places[0] if places else min(self.cursor, max(len(self.runs) - 1, 0))
-        self.draw()
-        self.post_message(self.Moved())
+        self.put(places[0] if places else self.cursor)
 
     def toggle_mark(self) -> None:
         """Mark the run at the cursor, or take its mark away."""
@@ -85,30 +71,26 @@ class RunTable(ListPane):
             self.marked ^= {str(self.current.path)}
             self.move(1)
 
-    def move(self, lines: int) -> None:
-        """Move the cursor."""
-        self.cursor = max(0, min(self.cursor + lines, len(self.runs) - 1))
-        self.draw()
-        self.post_message(self.Moved())
+    def num_lines(self) -> int:
+        """Runs that are listed."""
+        return len(self.runs)
 
     def on_click(self, event: Click) -> None:
-        """Move the cursor to the line."""
-        place = event.get_content_offset(self)
-        if place is not None and 0 <= self._first + place.y - 1 < len(self.runs):
-            self.move(self._first + place.y - 1 - self.cursor)
+        """Put the cursor on the line; the first one is the heading."""
+        offset = event.get_content_offset(self)
+        if offset is not None and 0 <= self.first + offset.y - 1 < len(self.runs):
+            self.put(self.first + offset.y - 1)
 
     def rows(self, width: int, height: int) -> Sequence[Row]:
         """A heading, and the runs around the cursor."""
         if not self.runs:
             return [[Span(fmt.fitted(line, width), "dim")] for line in self.empty]
         self.subtitle = f"{len(self.marked)} marked" if self.marked else ""
-        room = max(height - 1, 1)
-        self._first = max(min(self._first, self.cursor), self.cursor - room + 1, 0)
         name_width, columns = _fitting(width, max(len(row.name) for row in self.runs))
         heading = f"  {'state':<{_STATE_WIDTH}}{'run':<{name_width}}"
         heading += "".join(" " + _aligned(column.name, column) for column in columns)
         lines: list[Row] = [[Span(heading.ljust(width), "head")]]
-        places = range(self._first, min(self._first + room, len(self.runs)))
+        places = self.around_cursor(max(height - 1, 1))
         lines += [self._line(place, name_width, columns, width) for place in places]
         return lines
 

@@ -7,7 +7,8 @@ from plugrl.runs.records import RunState
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import BUSY, DONE, LOST, OK, SILENT, SLOW, WAITING
 from plugrl_tui.core.model import Link, Part
-from plugrl_tui.widgets.pane import Pane, Row, Span
+from plugrl_tui.widgets.pane import Row, Span
+from plugrl_tui.widgets.run_pane import RunPane
 
 STATE_SIGNS = {
     RunState.STARTING: (BUSY, "accent"),
@@ -23,7 +24,7 @@ STATE_SIGNS = {
 """Each state's sign and style; the word is always beside it."""
 
 
-class TopBar(Pane):
+class TopBar(RunPane):
     """One line, without a border."""
 
     DEFAULT_CSS = """
@@ -77,7 +78,7 @@ class TopBar(Pane):
         return str(model.link), style
 
 
-class NoticeLine(Pane):
+class NoticeLine(RunPane):
     """A sentence under the first line, only while there is something to say."""
 
     DEFAULT_CSS = """

@@ -11,8 +11,9 @@ from plugrl_tui.core import format as fmt
 from plugrl_tui.core.model import Part
 from plugrl_tui.core.stopping import is_over
 from plugrl_tui.core.workers import Condition, WorkerRow
-from plugrl_tui.widgets.list_pane import ListPane
+from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
+from plugrl_tui.widgets.run_pane import RunPane
 
 _STYLES = {
     Condition.LOST: "bad",
@@ -45,7 +46,7 @@ _COLUMNS = (
 )
 
 
-class WorkerTable(ListPane):
+class WorkerTable(RunPane, CursorPane):
     """The workers; with the focus, a cursor and what is known of the one under it."""
 
     NAME = "2 Workers"
@@ -54,10 +55,8 @@ class WorkerTable(ListPane):
     GROUP = "workers"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("workers")]
 
-    cursor = 0
     sort = -1
     """The column sorted by; -1 is trouble first."""
-    _first = 0
 
     def rows(self, width: int, height: int) -> Sequence[Row]:
         """A heading, and as many workers as fit around the cursor."""
@@ -70,10 +69,9 @@ class WorkerTable(ListPane):
         self.cursor = max(0, min(self.cursor, len(workers) - 1))
         detail = _detail(workers[self.cursor], width) if self.zoomed else []
         room = max(height - 1 - len(detail), 1)
-        self._first = max(min(self._first, self.cursor), self.cursor - room + 1, 0)
         columns = _fitting(width)
         rows: list[Row] = [self._heading(columns)]
-        for place in range(self._first, min(self._first + room, len(workers))):
+        for place in self.around_cursor(room):
             at_cursor = place == self.cursor and self.has_focus
             rows.append(_line(workers[place], columns, at_cursor=at_cursor))
         rows += [[]] * (height - len(rows) - len(detail))
@@ -85,10 +83,9 @@ class WorkerTable(ListPane):
         self.sort = -1 if self.sort + 1 >= shown else self.sort + 1
         self.draw()
 
-    def move(self, lines: int) -> None:
-        """Move the cursor."""
-        self.cursor += lines
-        self.draw()
+    def num_lines(self) -> int:
+        """Workers that are connected, and those that were lost lately."""
+        return self.model.workers.num_seen
 
     def _sorted(self) -> list[WorkerRow]:
         rows = self.model.workers.rows()
