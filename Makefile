@@ -61,6 +61,10 @@ benchmark: $(VENV)/.bench  ## Measure exchanges, the learn step and whole traini
 screenshots: $(VENV)/.dev  ## Take the README's pictures of the app anew, from real runs.
 	$(BIN)/python -m screenshots.take
 
+screenshots: $(VENV)/.dev  ## Take all pictures anew, of real runs; Prefect's page needs Chromium.
+	$(BIN)/python -m screenshots.take
+	$(BIN)/python -m screenshots.take_prefect
+
 system:  ## Install Debian packages: OpenGL for videos, tmux for tests, what pictures need.
 	apt-get update -qq
 	apt-get install -y -qq --no-install-recommends \
