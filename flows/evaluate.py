@@ -12,8 +12,8 @@ from prefect.utilities.urls import url_for
 from flows import artifacts
 from flows.attempts import AttemptRuns, final_state
 from flows.beside import tell, telling_of_errors
-from flows.parameters import Value, to_flag
-from flows.plans import evaluation_plan
+from flows.parameters import EvaluationParameters, Value
+from flows.plans import EVALUATE_PROG, evaluation_plan
 from flows.supervised import SupervisedRun
 from plugrl.cli.launch_plan import LaunchPlan
 from plugrl.cli.restarts import NO_RESTARTS
@@ -36,9 +36,11 @@ async def evaluate(
             {"algo.num-episodes": 100}.
     """
     run_id = UUID(flow_run.id)
+    parameters = EvaluationParameters(
+        step_dir=step_dir, env=env, imports=imports or [], options=options or {}
+    )
     with telling_of_errors():
-        argv = [step_dir, "--env", env, *(f"--import={module}" for module in imports or [])]
-        plan = prepare(argv + [arg for item in (options or {}).items() for arg in to_flag(*item)])
+        plan = prepare(parameters.argv())
         url = url_for("flow-run", run_id)
         run = SupervisedRun(plan, runs=AttemptRuns(run_id), flow_run_id=run_id, flow_run_url=url)
         ending = await run.run(NO_RESTARTS)
@@ -52,5 +54,5 @@ async def evaluate(
 def prepare(argv: list[str]) -> LaunchPlan:
     """Check all that can be checked before a process is started."""
     plan = evaluation_plan(tuple(argv))
-    get_run_logger().info("plugrl-flow evaluate %s", shlex.join(argv))
+    get_run_logger().info("%s %s", EVALUATE_PROG, shlex.join(argv))
     return plan

@@ -2,15 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict
 
-from flows.parameters import SWITCHES, to_options
-from flows.plans import evaluation_plan
+from flows.parameters import EvaluationParameters, pass_on_key
+from flows.plans import add_prefect_flag, evaluation_plan
 from flows.running import run_with_prefect
 from flows.supervised import SupervisedRun
 from plugrl.cli.evaluate import read_plan
 from plugrl.cli.parsing import wants_help
 from plugrl.cli.restarts import NO_RESTARTS
-from plugrl.errors import UsageError
 
 
 def run(argv: Sequence[str], prog: str) -> int:
@@ -20,21 +20,12 @@ def run(argv: Sequence[str], prog: str) -> int:
         UsageError: the arguments can't work.
         CheckpointError: STEP_DIR is no checkpoint that can be trusted.
     """
-    arguments = [argument for argument in argv if argument not in SWITCHES]
-    if not arguments or wants_help(arguments):
-        read_plan(arguments, prog)
-    step_dir, *flags = arguments
-    options, imports = to_options(flags)
-    parameters = {
-        "step_dir": step_dir,
-        "env": options.pop("env", None),
-        "imports": imports,
-        "options": options,
-    }
-    if parameters["env"] is None:
-        raise UsageError("expected --env NAME, the env to evaluate in")
-    plan = evaluation_plan(tuple(arguments))
-    ending = None if "--no-prefect" in argv else run_with_prefect("evaluate", parameters)
+    if not argv or wants_help(argv):
+        read_plan(argv, prog, add_prefect_flag)
+    pass_on_key(argv)
+    parameters = EvaluationParameters.of(argv, prog)
+    plan = evaluation_plan(tuple(parameters.argv()))
+    ending = None if "--no-prefect" in argv else run_with_prefect("evaluate", asdict(parameters))
     if ending is None:
         ending = asyncio.run(SupervisedRun(plan).run(NO_RESTARTS))
     return ending.exit_code

@@ -11,7 +11,8 @@ from plugrl.cli.launch_plan import LaunchPlan
 from plugrl.cli.parsing import Flags
 from plugrl.cli.restarts import RestartConfig
 
-PROG = "plugrl-flow train"
+TRAIN_PROG = "plugrl-flow train"
+EVALUATE_PROG = "plugrl-flow evaluate"
 PREFECT_FLAG = Annotated[
     bool, tyro.conf.arg(help="Record the run in Prefect; without, nothing but its history is lost.")
 ]
@@ -27,7 +28,7 @@ def train_plan(argv: tuple[str, ...]) -> LaunchPlan:
     Raises:
         UsageError: the arguments can't work.
     """
-    plan = read_plan(argv, PROG, add_flags)
+    plan = read_plan(argv, TRAIN_PROG, add_flags)
     assert plan is not None, "help is asked for before"
     return plan
 
@@ -40,7 +41,7 @@ def evaluation_plan(argv: tuple[str, ...]) -> LaunchPlan:
         UsageError: the arguments can't work.
         CheckpointError: the checkpoint can't be used.
     """
-    return evaluate.read_plan(argv, "plugrl-flow evaluate")
+    return evaluate.read_plan(argv, EVALUATE_PROG, add_prefect_flag)
 
 
 def restarts(plan: LaunchPlan) -> RestartConfig:
@@ -51,8 +52,10 @@ def restarts(plan: LaunchPlan) -> RestartConfig:
 
 def add_flags(flags: Flags) -> Flags:
     """The flags of ``plugrl-flow train`` beside those of ``plugrl launch``."""
-    return (
-        flags.add_config("restarts", RestartConfig(), prefix="")
-        .add("prefect", PREFECT_FLAG, default=True)
-        .add("detach", DETACH_FLAG, default=False)
-    )
+    flags = flags.add_config("restarts", RestartConfig(), prefix="")
+    return add_prefect_flag(flags).add("detach", DETACH_FLAG, default=False)
+
+
+def add_prefect_flag(flags: Flags) -> Flags:
+    """The flag of ``plugrl-flow evaluate`` beside those of ``plugrl eval``."""
+    return flags.add("prefect", PREFECT_FLAG, default=True)

@@ -1,18 +1,15 @@
 """``plugrl-flow train POLICY VARIANT ALGO VARIANT --env NAME``."""
 
 import asyncio
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from flows.parameters import TrainParameters
+from flows.parameters import TrainParameters, pass_on_key
 from flows.plans import add_flags, restarts, train_plan
 from flows.running import run_with_prefect
 from flows.supervised import SupervisedRun
 from plugrl.cli.launch import read_plan
-from plugrl.cli.parsing import peek, wants_help
-from plugrl.config.server import API_KEY_VARIABLE
-from plugrl.runs.provenance import SECRET
+from plugrl.cli.parsing import wants_help
 
 
 def run(argv: Sequence[str], prog: str) -> int:
@@ -24,9 +21,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     if wants_help(argv):
         read_plan(argv, prog, add_flags)
         return 0
-    if keys := peek(argv, SECRET):
-        # Children inherit it; parameters, which are sent and shown, leave it out.
-        os.environ[API_KEY_VARIABLE] = keys[-1]
+    pass_on_key(argv)
     parameters = TrainParameters.of(argv)
     plan = train_plan(tuple(parameters.argv()))
     if "--detach" in argv:

@@ -41,7 +41,7 @@ def run_guarded(command: Command, argv: Sequence[str], prog: str) -> int:
         The command's own code; 2 for a person's mistake, 1 for any other failure.
     """
     try:
-        return command(argv, prog)
+        return command([_with_dashes(argument) for argument in argv], prog)
     except UsageError as error:
         _complain(prog, error)
         return EXIT_USAGE
@@ -73,6 +73,14 @@ def write(text: str) -> None:
     """Write a command's result to standard output."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+
+
+def _with_dashes(argument: str) -> str:
+    """A flag as it is documented: tyro takes ``--api_key`` too, which must be hidden as well."""
+    if not argument.startswith("--"):
+        return argument
+    name, equals, value = argument.partition("=")
+    return f"{name.replace('_', '-')}{equals}{value}"
 
 
 def _complain(prog: str, error: Exception) -> None:

@@ -45,6 +45,18 @@ def test_the_commands_own_code_is_passed_on():
     assert run_guarded(lambda argv, prog: len(argv), ["a", "b", "c"], "plugrl x") == 3
 
 
+def test_flags_with_underscores_are_taken_for_those_with_dashes():
+    given = ["my_env", "--api_key", "a_b", "--env.max_steps=x_y", "-c_d"]
+    taken: list[str] = []
+
+    def command(argv, prog):
+        taken.extend(argv)
+        return 0
+
+    assert run_guarded(command, given, "plugrl x") == 0
+    assert taken == ["my_env", "--api-key", "a_b", "--env.max-steps=x_y", "-c_d"]
+
+
 def test_a_reader_that_has_had_enough_ends_a_command_without_a_word():
     reader, writer = os.pipe()
     os.close(reader)

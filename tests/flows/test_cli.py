@@ -50,6 +50,23 @@ def test_training_takes_what_a_launch_takes_and_four_flags_more(
     golden("train.txt", "".join(f"{option}\n" for option in sorted(ours - launchs)))
 
 
+def test_an_evaluation_takes_what_that_of_the_library_takes_and_may_leave_prefect_out(
+    capsys,
+    options_of,  # noqa: F811
+    monkeypatch,
+):
+    monkeypatch.setenv("COLUMNS", "100")
+    assert code_of("evaluate", "--help") == 0
+    ours = set(options_of(capsys.readouterr().out).splitlines())
+    from plugrl.cli import evaluate
+
+    with pytest.raises(SystemExit):
+        evaluate.run(["--help"], "plugrl eval")
+    librarys = set(options_of(capsys.readouterr().out).splitlines())
+    assert librarys <= ours
+    assert ours - librarys == {"--prefect, --no-prefect"}
+
+
 @pytest.mark.parametrize("name", ["serve", "deploy"])
 def test_the_help_text_of_a_deployment_is_this(name, capsys, monkeypatch, golden):
     monkeypatch.setenv("COLUMNS", "100")
@@ -64,7 +81,8 @@ def test_the_help_text_of_a_deployment_is_this(name, capsys, monkeypatch, golden
         (TRAIN, "expected --env NAME"),
         ((*TRAIN, "--env", "hoper"), "did you mean 'hopper'?"),
         ((*TRAIN, "--env", "hopper", "--retries", "-1"), "at --retries"),
-        (("evaluate", "no-such-folder"), "expected --env NAME"),
+        ((*TRAIN, "hopper"), "expected a flag, got 'hopper'"),
+        (("evaluate", "--env", "hopper"), "expected STEP_DIR first, got --env"),
         (("evaluate", "no-such-folder", "--env", "hopper"), "no checkpoint at no-such-folder"),
     ],
 )

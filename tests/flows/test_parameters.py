@@ -1,6 +1,9 @@
+import os
+
 import pytest
 
-from flows.parameters import TrainParameters
+from flows.parameters import EvaluationParameters, TrainParameters, pass_on_key
+from plugrl.config.server import API_KEY_VARIABLE
 from plugrl.errors import UsageError
 
 NAMES = ("gaussian-policy", "default", "ppo", "default")
@@ -60,6 +63,31 @@ def test_a_box_that_is_not_ticked_in_a_form_is_a_negative_flag():
         options={"track.enabled": False, "auth": False},
     )
     assert parameters.argv()[-2:] == ["--track.no-enabled", "--no-auth"]
+
+
+def test_an_evaluation_is_the_same_by_its_parameters_and_has_no_key():
+    argv = ["runs/x/64", "--env=hopper", "--import", "a", "--api-key", "secret", "--no-prefect"]
+    parameters = EvaluationParameters.of([*argv, "--num-envs", "4"], "plugrl-flow evaluate")
+    assert parameters == EvaluationParameters(
+        step_dir="runs/x/64", env="hopper", imports=["a"], options={"num-envs": 4}
+    )
+    assert parameters.argv() == [
+        *("runs/x/64", "--env", "hopper", "--num-envs=4", "--import=a"),
+    ]
+
+
+@pytest.mark.parametrize("key", [("--api-key", "secret"), ("--api-key=secret",)])
+def test_a_key_is_passed_on_by_the_environment(key, monkeypatch):
+    monkeypatch.delenv(API_KEY_VARIABLE, raising=False)
+    pass_on_key([*NAMES, "--env", "hopper"])
+    assert API_KEY_VARIABLE not in os.environ
+    pass_on_key([*NAMES, *key])
+    assert os.environ[API_KEY_VARIABLE] == "secret"
+
+
+def test_what_is_neither_a_name_nor_a_flag_is_refused():
+    with pytest.raises(UsageError, match="expected a flag, got 'hopper'"):
+        TrainParameters.of([*NAMES, "hopper"])
 
 
 def test_missing_names_are_told():
