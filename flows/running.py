@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import Any
 
 from plugrl.cli.supervision import Ending
-from plugrl.errors import UsageError
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +19,7 @@ def run_with_prefect(flow_name: str, parameters: Mapping[str, Any]) -> Ending | 
     """Run ``flows.NAME.NAME``; None where Prefect is away and nothing was begun.
 
     Raises:
-        UsageError: it was stopped before it began.
+        KeyboardInterrupt: it was stopped before it began.
     """
     from flows.api import ensure_api
     from flows.reconcile import reconcile
@@ -42,7 +41,8 @@ def run_with_prefect(flow_name: str, parameters: Mapping[str, Any]) -> Ending | 
     except TerminationSignal as stop:
         outcome = stop
     if isinstance(outcome, TerminationSignal):
-        raise UsageError("stopped before anything was begun") from outcome
+        # What Prefect makes of SIGTERM until the supervisor listens to it.
+        raise KeyboardInterrupt from outcome
     if isinstance(outcome, BaseException):
         raise outcome
     if outcome is None:
