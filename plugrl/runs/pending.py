@@ -34,5 +34,7 @@ class PendingLines:
         try:
             append_text(self._path, "".join(taken))
         except OSError:
-            self._lines.extendleft(reversed(taken))
+            # The oldest give way to those that came meanwhile, too.
+            room = MAX_PENDING_LINES - len(self._lines)
+            self._lines.extendleft(reversed(taken[max(0, num_lines - room) :]))
             raise

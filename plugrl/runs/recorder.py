@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from plugrl.errors import RunRecordError
 from plugrl.runs import catalog, liveness, records
@@ -29,6 +29,8 @@ HEARTBEAT_S = 10.0
 """Longest time between two writes of the status, so that readers know that somebody is there."""
 CLOSE_TIMEOUT_S = 5.0
 """How long the last words may take when the disk refuses them."""
+MAX_PENDING_EVENTS = 20_000
+"""Events that wait while the disk refuses even the folder; the oldest give way."""
 
 
 class Progress(NamedTuple):
@@ -40,9 +42,6 @@ class Progress(NamedTuple):
     num_workers: int
     collecting: bool
     stopping: bool
-
-
-LookAtServer: TypeAlias = Callable[[], Progress]
 
 
 class Ending(NamedTuple):
@@ -73,7 +72,7 @@ class RunRecorder:
         self._run_dir = run_dir
         self._owner = owner
         self._progress = progress
-        self._events: deque[Event] = deque()
+        self._events: deque[Event] = deque(maxlen=MAX_PENDING_EVENTS)
         self._event_lines = PendingLines(run_dir / records.EVENTS_FILE)
         self._log = PendingLines(run_dir / records.LOG_FILE)
         self._record: RunRecord | None = None

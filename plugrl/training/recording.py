@@ -159,7 +159,12 @@ class _LogLines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take a log line."""
-        self._recorder.log(self.format(record), urgent=record.levelno >= logging.WARNING)
+        try:
+            line = self.format(record)
+        except Exception:  # noqa: BLE001 -- as all handlers: a wrong log line ends nothing
+            self.handleError(record)
+        else:
+            self._recorder.log(line, urgent=record.levelno >= logging.WARNING)
 
 
 class _Observer(LoopObserver):

@@ -103,6 +103,12 @@ def test_a_stopped_run_says_so(spec):
     ]
 
 
+def test_a_log_line_that_is_wrong_ends_nothing(spec, capsys):
+    record = logging.LogRecord("plugrl", logging.WARNING, __file__, 1, "%d steps", ("many",), None)
+    build_run(spec())._recording._lines.handle(record)
+    assert "--- Logging error ---" in capsys.readouterr().err
+
+
 def test_a_server_that_leaves_at_once_says_so_first(spec):
     run = build_run(spec())
 
