@@ -106,8 +106,9 @@ def stop() -> bool:
         server = prefect_api.local_server()
         if server is None:
             return False
-        process = psutil.Process(server.pid)
-        with contextlib.suppress(psutil.NoSuchProcess):
+        # It may end by itself at any moment.
+        with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
+            process = psutil.Process(server.pid)
             process.terminate()
             try:
                 process.wait(STOP_TIMEOUT_S)
@@ -153,7 +154,7 @@ def _spawn(port: int) -> LocalServer:
         process = subprocess.Popen(  # noqa: S603 -- our own command
             [
                 *(sys.executable, "-m", "prefect", "server", "start"),
-                *("--host", "127.0.0.1", "--port", str(port)),
+                *("--host", prefect_api.LOCAL_HOST, "--port", str(port)),
             ],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -163,19 +164,15 @@ def _spawn(port: int) -> LocalServer:
             start_new_session=True,
         )
     server = LocalServer(
-        url=f"http://127.0.0.1:{port}/api",
+        url=prefect_api.local_url(port),
         pid=process.pid,
         pid_started=started_at(process.pid) or time.time(),
     )
     # Before it answers: whoever starts it must not be the only one who knows of it.
-    write_json(folder / prefect_api.SERVER_FILE, _plain(server))
+    write_json(folder / prefect_api.SERVER_FILE, server)
     # It outlives this process; nobody waits for it.
     process.returncode = 0
     return server
-
-
-def _plain(server: LocalServer) -> dict[str, object]:
-    return {name: getattr(server, name) for name in server.__dataclass_fields__}
 
 
 def _require_free(port: int) -> None:
@@ -183,7 +180,7 @@ def _require_free(port: int) -> None:
         # The port of a server that has just ended is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((prefect_api.LOCAL_HOST, port))
         except OSError as error:
             raise UsageError(
                 f"port {port} is held by another program; "

@@ -42,15 +42,16 @@ def use_local(url: str) -> None:
 
 def server_environment(port: int) -> dict[str, str]:
     """The whole environment of a local API on ``port``."""
-    url = f"http://127.0.0.1:{port}/api"
+    url = prefect_api.local_url(port)
     return {
-        **os.environ,
         **SERVER,
+        # What somebody set otherwise stays.
+        **os.environ,
         "PREFECT_HOME": str(prefect_api.folder()),
         # The pages ask these, whatever the command line says.
-        "PREFECT_API_URL": url,
+        prefect_api.API_VARIABLE: url,
         "PREFECT_SERVER_UI_API_URL": url,
-        "PREFECT_SERVER_API_HOST": "127.0.0.1",
+        "PREFECT_SERVER_API_HOST": prefect_api.LOCAL_HOST,
         "PREFECT_SERVER_API_PORT": str(port),
         "PREFECT_SERVER_EPHEMERAL_ENABLED": "false",
     }

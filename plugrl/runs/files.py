@@ -12,8 +12,12 @@ from typing import Any
 from plugrl.errors import RunRecordError
 
 
-def write_json(path: Path, data: Mapping[str, Any]) -> None:
+def write_json(path: Path, data: object) -> None:
     """Write ``path`` beside itself and rename it: a reader sees the old file or the new one.
+
+    Args:
+        path: the file.
+        data: a mapping or a dataclass, of what ``plain`` can make JSON of.
 
     Raises:
         OSError: the disk is full or read-only; the old file stands.

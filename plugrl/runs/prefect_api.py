@@ -18,6 +18,7 @@ API_VARIABLE = "PREFECT_API_URL"
 """Prefect's own variable: an API that somebody runs already."""
 PORT_VARIABLE = "PLUGRL_PREFECT_PORT"
 """Environment variable that moves the local API to another port."""
+LOCAL_HOST = "127.0.0.1"
 DEFAULT_PORT = 14_200
 """Neither Prefect's own, which others may use, nor near those of training servers."""
 HEALTH_TIMEOUT_S = 5.0
@@ -50,6 +51,11 @@ def port() -> int:
     if not text.isdecimal() or not 0 < int(text) < 2**16:
         raise UsageError(f"expected a port, 1 to 65535, got {text!r}, in {PORT_VARIABLE}")
     return int(text)
+
+
+def local_url(port: int) -> str:
+    """The URL of a local API on ``port``."""
+    return f"http://{LOCAL_HOST}:{port}/api"
 
 
 def local_server() -> LocalServer | None:

@@ -148,7 +148,7 @@ def write_run(run_dir: Path, record: RunRecord) -> None:
         logger.debug("%s has no record yet", run_dir)
     except RunRecordError as error:
         logger.warning("when the run was created is lost, its record is written anew: %s", error)
-    write_json(run_dir / RUN_FILE, plain(record))
+    write_json(run_dir / RUN_FILE, record)
 
 
 def read_run(run_dir: Path) -> RunRecord:
@@ -167,7 +167,7 @@ def write_status(run_dir: Path, status: RunStatus) -> None:
     Raises:
         OSError: it can't be written; the old one stands.
     """
-    write_json(run_dir / STATUS_FILE, plain(status))
+    write_json(run_dir / STATUS_FILE, status)
 
 
 def read_status(run_dir: Path) -> RunStatus:

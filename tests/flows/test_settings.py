@@ -14,6 +14,15 @@ def test_what_somebody_set_otherwise_is_left_alone(monkeypatch):
     assert os.environ["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "30"
 
 
+def test_the_local_api_is_set_as_somebody_wants_but_for_where_it_is(monkeypatch):
+    monkeypatch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "true")
+    monkeypatch.setenv("PREFECT_API_URL", "http://elsewhere/api")
+    environment = settings.server_environment(14999)
+    assert environment["PREFECT_SERVER_ANALYTICS_ENABLED"] == "true"
+    assert environment["PREFECT_SERVER_LOGS_STREAM_OUT_ENABLED"] == "true"
+    assert environment["PREFECT_API_URL"] == "http://127.0.0.1:14999/api"
+
+
 def test_prefect_takes_every_name_for_a_setting_of_its_own():
     code = """
 import os
