@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from plugrl_tui.core.downsample import Pyramid
 
+METRICS_FILE = "metrics.jsonl"
+"""In a run's folder: an object a line, one for each learn."""
 RETURN = "rollout/episode_return_mean"
 LENGTH = "rollout/episode_length_mean"
 

@@ -4,20 +4,20 @@ import asyncio
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from plugrl.errors import RunRecordError
-from plugrl.runs.records import LOG_FILE, read_run, read_status
+from plugrl.runs.records import LOG_FILE, RUN_FILE, STATUS_FILE, read_run, read_status
+from plugrl_tui.core.curves import METRICS_FILE, Curves
 from plugrl_tui.core.feed import Access, FeedError
 from plugrl_tui.core.feed_live import LiveFeed
 from plugrl_tui.core.model import Link, Part, RunModel
 from plugrl_tui.core.snapshot import LogLine
 from plugrl_tui.core.tail import JsonTail, Tail
 
-METRICS_FILE = "metrics.jsonl"
 POLL_S = 0.5
 ENDED_POLL_S = 2.0
 """A run that is over changes only when somebody resumes it."""
@@ -26,8 +26,6 @@ _LOG_LINE = re.compile(
     r"(?P<stamp>[-\d]*[ T]?\d\d:\d\d:\d\d\S*) "
     r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) (?P<text>.*)"
 )
-
-T = TypeVar("T")
 
 
 class FolderFiles:
@@ -39,36 +37,46 @@ class FolderFiles:
         self._metrics = JsonTail(folder / METRICS_FILE)
         self._log = Tail(folder / LOG_FILE, from_end_bytes=_LOG_START_BYTES)
         self._stamps: dict[str, int] = {}
-        self._problems: list[str] = []
+        self._problems: dict[str, str] = {}
+        """What can't be read, by file, until it can."""
 
     def read_into(self, model: RunModel) -> bool:
         """Take what has changed; True where there is more to take at once."""
         model.folder = str(self.folder)
-        self._problems = []
-        if self._changed("run.json"):
-            model.record = self._try(read_run) or model.record
+        if self._changed(RUN_FILE):
+            with self._telling_problems(RUN_FILE):
+                model.record = read_run(self.folder)
             model.touch(Part.HEAD, Part.HOST)
-        if self._changed("status.json"):
-            model.status = self._try(read_status) or model.status
+        if self._changed(STATUS_FILE):
+            with self._telling_problems(STATUS_FILE):
+                model.status = read_status(self.folder)
             model.touch(Part.HEAD, Part.QUEUE, Part.LEARN, Part.HOST)
-        with self._telling_problems():
+        with self._telling_problems(METRICS_FILE):
             self._read_metrics(model)
-        with self._telling_problems():
-            if lines := self._log.lines():
-                model.log_from_files = True
-                model.add_log(map(_log_line, lines))
-        problems = tuple(self._problems)
-        if problems and problems != model.problems:
+        with self._telling_problems(LOG_FILE):
+            self._read_log(model)
+        problems = tuple(self._problems.values())
+        if problems != model.problems:
             model.problems = problems
             model.touch(Part.HEAD)
         return self._metrics.has_more
+
+    def _read_log(self, model: RunModel) -> None:
+        lines = self._log.lines()
+        if lines and not model.log_from_files:
+            # The file has all that the server has sent so far, too.
+            model.log_from_files = True
+            model.log.clear()
+        if lines:
+            model.add_log(map(_log_line, lines))
 
     def _read_metrics(self, model: RunModel) -> None:
         for line in self._metrics.objects():
             step = line.get("step")
             if not isinstance(step, int):
                 continue
-            model.curves_from_files = True
+            if not model.curves_from_files:
+                model.curves_from_files, model.curves = True, Curves()
             if line.get("event") in {"started", "resumed"}:
                 model.curves.cut_after(step)
                 model.touch(Part.CURVES)
@@ -83,20 +91,16 @@ class FolderFiles:
         before, self._stamps[name] = self._stamps.get(name), stamp
         return stamp != before
 
-    def _try(self, read: Callable[[Path], T]) -> T | None:
-        found: list[T] = []
-        with self._telling_problems():
-            found.append(read(self.folder))
-        return found[0] if found else None
-
     @contextlib.contextmanager
-    def _telling_problems(self) -> Iterator[None]:
+    def _telling_problems(self, name: str) -> Iterator[None]:
         try:
             yield
         except FileNotFoundError:
-            return  # between a rename and the next look
+            return  # it is not there yet, or the whole folder is gone
         except (OSError, RunRecordError) as error:
-            self._problems.append(str(error))
+            self._problems[name] = str(error)
+        else:
+            self._problems.pop(name, None)
 
 
 class FolderFeed:
@@ -147,8 +151,11 @@ class FolderFeed:
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:
+    """End a task; what it has failed with is raised here."""
     task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.result()
 
 
 def _metrics(line: Mapping[str, Any]) -> dict[str, float | None]:

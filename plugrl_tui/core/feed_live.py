@@ -25,7 +25,7 @@ REFUSED_PAUSE_S = 30.0
 
 
 class _Refused(Exception):  # noqa: N818 - it never leaves this file
-    """The server answers, but not to us."""
+    """The server answers, but not to us, or we can't talk to it."""
 
 
 class LiveFeed:
@@ -128,7 +128,11 @@ class LiveFeed:
     def _tls(self) -> ssl.SSLContext | None:
         if not self.url.startswith("wss:"):
             return None
-        return ssl.create_default_context(cafile=self._access.tls_ca)
+        trusted = self._access.tls_ca
+        try:
+            return ssl.create_default_context(cafile=trusted)
+        except OSError as error:
+            raise _Refused(f"expected a certificate to trust, got {error}, at {trusted}") from error
 
 
 def _take(model: RunModel, text: str | bytes) -> None:

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from plugrl.errors import RunRecordError
 from plugrl.runs import catalog, records
 from plugrl.runs.catalog import FoundRun, SkippedRun
 from plugrl.runs.home import home
-from plugrl.runs.liveness import observed_state, process_is
+from plugrl.runs.liveness import observed_state, on_this_host, process_is
 from plugrl.runs.records import RUN_FILE, STATUS_FILE, RunState
 from plugrl_tui.core import command_line
 from plugrl_tui.core.command_line import PastedError
-from plugrl_tui.core.curves import RETURN
+from plugrl_tui.core.curves import METRICS_FILE, RETURN
 from plugrl_tui.core.draft import SECRETS, Draft
 from plugrl_tui.core.format import duration, grouped
 from plugrl_tui.core.tail import JsonTail
 
-METRICS_FILE = "metrics.jsonl"
 _NOT_NEWS = frozenset(
     {"run.exp_name", "run.checkpoint_base_dir", "run.seed", "run.resume", "run.overwrite"}
 )
@@ -112,6 +112,8 @@ class History:
         stamps = self._look()
         if stamps != self._stamps or not self._stamps:
             found = catalog.find_runs()
+            here = {run.path for run in found.found}
+            self._returns = {path: each for path, each in self._returns.items() if path in here}
             rows = tuple(self._row(run, now) for run in found.found)
             self._listing = Listing(rows=rows, skipped=tuple(found.skipped))
             self._stamps = self._look()
@@ -131,7 +133,9 @@ class History:
         return tuple(map(_changed_at, paths))
 
     def _row(self, run: FoundRun, now: float) -> RunRow:
-        returns = self._returns.setdefault(run.path, _Returns(run.path)).read()
+        if run.path not in self._returns:
+            self._returns[run.path] = _Returns(run.path)
+        returns = self._returns[run.path].read()
         state = RunState.LOST if run.status is None else observed_state(run.status, now)
         errors = _errors(run.path) if run.status and _had_trouble(run, state) else ()
         return RunRow(
@@ -260,6 +264,12 @@ def _advice(run: FoundRun, state: RunState) -> str:
 
 
 def process_lives(row: RunRow) -> bool:
-    """Whether a process still answers for the run."""
-    status = row.run.status
-    return status is not None and process_is(status.pid, status.pid_started)
+    """Whether a process answers for the run now, which may have been resumed meanwhile."""
+    try:
+        status = records.read_status(row.path)
+    except (FileNotFoundError, RunRecordError):
+        return False
+    if on_this_host(status):
+        return process_is(status.pid, status.pid_started)
+    # Another machine's processes can't be seen: what it has said lately counts.
+    return not status.state.final and observed_state(status, time.time()) is not RunState.STALLED

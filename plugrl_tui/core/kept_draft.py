@@ -24,8 +24,8 @@ def keep(draft: Draft) -> None:
 
 
 def kept() -> Draft:
-    """The draft that was kept, or a new one; a damaged one is as good as none."""
+    """The draft that was kept, or a new one; one that can't be read is as good as none."""
     try:
         return Draft.of_plain(read_json(path()))
-    except (FileNotFoundError, RunRecordError, ValueError):
+    except (OSError, RunRecordError, ValueError):
         return Draft()

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from plugrl.registry import ENVS
 from plugrl_tui.core.history import RunRow
 
 Test = Callable[[RunRow], bool]
@@ -48,7 +49,7 @@ def _test(word: str) -> Test:
         if not wanted:
             raise ValueError(f"expected a word after {word}")
         return lambda row: wanted.lower() in _WORDS[key](row).lower()
-    if colon and not key.startswith(("dummy", "probe", "gym")):
+    if colon and key not in ENVS.uids():
         raise ValueError(f"expected {', '.join(f'{k}:' for k in _WORDS)}, got {word!r}")
     return lambda row: any(word.lower() in part(row).lower() for part in _WORDS.values())
 

@@ -6,6 +6,8 @@ from typing import Any
 
 MAX_READ_BYTES = 2**20
 """At most so much at one look, so that a look takes milliseconds."""
+MAX_LINE_BYTES = 2**22
+"""A line that is longer is handed over in parts."""
 
 
 class Tail:
@@ -16,13 +18,14 @@ class Tail:
 
         Args:
             path: the file.
-            from_end_bytes: begin so far before its end; None reads it from its start.
+            from_end_bytes: begin with the first line so near its end; None reads it from its start.
         """
         self.path = path
         self._from_end_bytes = from_end_bytes
         self._offset: int | None = None
         self._inode = 0
         self._rest = b""
+        self._in_skipped_line = False
         self.has_more = False
         """Whether the last look left something for the next."""
 
@@ -32,6 +35,7 @@ class Tail:
         Raises:
             OSError: it is there but can't be read.
         """
+        self.has_more = False
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -45,22 +49,31 @@ class Tail:
             file.seek(self._offset)
             data = file.read(MAX_READ_BYTES)
         self._offset += len(data)
-        self.has_more = self._offset < found.st_size
-        *whole, self._rest = (self._rest + data).split(b"\n")
-        return [line.decode("utf-8", "replace") for line in whole]
+        self.has_more = bool(data) and self._offset < found.st_size
+        return [line.decode("utf-8", "replace") for line in self._whole(data)]
 
     def _begin(self, size: int, inode: int) -> None:
         skipped = 0 if self._from_end_bytes is None else max(0, size - self._from_end_bytes)
-        self._offset, self._inode, self._rest = skipped, inode, b""
+        # The byte before tells whether a line begins there, or is in the middle.
+        self._in_skipped_line = skipped > 0
+        self._offset, self._inode, self._rest = max(skipped - 1, 0), inode, b""
+
+    def _whole(self, data: bytes) -> list[bytes]:
+        if self._in_skipped_line:
+            _, newline, data = data.partition(b"\n")
+            self._in_skipped_line = not newline
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > MAX_LINE_BYTES:
+            whole, self._rest = [*whole, self._rest], b""
+        return whole
 
 
 class JsonTail:
-    """The objects of a file of JSON lines; broken lines are counted and left out."""
+    """The objects of a file of JSON lines; a line that a kill left broken is left out."""
 
     def __init__(self, path: Path) -> None:
         """Follow ``path``, which may not exist yet."""
         self._tail = Tail(path)
-        self.num_broken = 0
 
     @property
     def has_more(self) -> bool:
@@ -73,14 +86,12 @@ class JsonTail:
         Raises:
             OSError: the file is there but can't be read.
         """
-        return [item for line in self._tail.lines() if (item := self._parsed(line)) is not None]
+        return [item for line in self._tail.lines() if (item := _object(line)) is not None]
 
-    def _parsed(self, line: str) -> dict[str, Any] | None:
-        try:
-            item = json.loads(line)
-        except (ValueError, RecursionError):
-            item = None
-        if isinstance(item, dict):
-            return item
-        self.num_broken += bool(line.strip())
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        item = json.loads(line)
+    except (ValueError, RecursionError):
         return None
+    return item if isinstance(item, dict) else None

@@ -22,7 +22,9 @@ from plugrl.runs.records import (
 from plugrl_tui.core.curves import RETURN
 from plugrl_tui.core.feed import FeedError
 from plugrl_tui.core.feed_folder import FolderFeed, FolderFiles
+from plugrl_tui.core.feed_live import LiveFeed
 from plugrl_tui.core.model import Link, RunModel
+from plugrl_tui.core.snapshot import LogLine
 from tests.server.conftest import Scripted, running, until
 
 
@@ -89,6 +91,30 @@ def test_a_damaged_file_is_named_and_the_rest_is_shown(folder, name, content):
     assert model.curves.last(RETURN) == 2.0
 
 
+def test_a_file_that_was_repaired_is_no_problem_any_more(folder):
+    model, files = RunModel("x"), FolderFiles(folder)
+    whole = (folder / "run.json").read_bytes()
+    (folder / "run.json").write_bytes(b"{")
+    files.read_into(model)
+    files.read_into(model)
+    assert "run.json" in "".join(model.problems)
+    (folder / "run.json").write_bytes(whole)
+    files.read_into(model)
+    assert not model.problems
+
+
+def test_what_the_server_told_before_the_files_is_not_told_twice(folder):
+    model, files = RunModel("x"), FolderFiles(folder)
+    files.read_into(model)
+    model.add_metrics(100, 1.0, {RETURN: 5.0})
+    model.add_log([LogLine(1.0, "INFO", "once")])
+    add_metrics(folder, {"step": 100, RETURN: 5.0, "time": 1.0})
+    (folder / "log.txt").write_text("2026-11-30 05:14:37,353 INFO once\n")
+    files.read_into(model)
+    assert model.curves.steps == [100]
+    assert [line.text for line in model.log] == ["once"]
+
+
 def test_only_what_changed_is_read_again(folder):
     model, files = RunModel("x"), FolderFiles(folder)
     files.read_into(model)
@@ -141,3 +167,14 @@ async def test_the_next_attempt_s_server_is_found_at_its_own_address(folder):
             update_status(folder, state=RunState.WAITING, url=None, reason="crashed, again in 5 s")
             await until(lambda: model.link is not Link.LIVE)
             await until(lambda: model.verdict().state is RunState.WAITING)
+
+
+async def test_a_server_s_feed_that_fails_is_not_begun_again_and_again(folder, monkeypatch):
+    async def fail(self: LiveFeed, model: RunModel) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(LiveFeed, "run", fail)
+    me = {"host": this_host(), "pid_started": own_start(), "pid": os.getpid()}
+    update_status(folder, state=RunState.RUNNING, url="ws://127.0.0.1:1", **me)
+    with pytest.raises(RuntimeError, match="a bug"):
+        await asyncio.wait_for(FolderFeed(folder).run(RunModel("x")), 30)

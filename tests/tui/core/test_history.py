@@ -3,12 +3,13 @@
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plugrl.runs.liveness import own_start
+from plugrl.runs.liveness import own_start, this_host
 from plugrl.runs.records import Checkpoint, Event, RunState, RunStatus, append_event, write_status
 from plugrl_tui.core import history
 from plugrl_tui.core.command_line import PastedError
@@ -47,6 +48,24 @@ def test_a_run_whose_process_is_silent_is_stalled(tmp_path: Path) -> None:
     assert row.state is RunState.STALLED
     assert row.reason == "its process lives and has been silent for 2:10"
     assert row.lives
+
+
+def test_whether_a_run_lives_is_looked_up_anew(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, state=RunState.STOPPED)
+    row = only_row()
+    assert not history.process_lives(row)
+    mine: dict[str, Any] = {"pid": os.getpid(), "pid_started": own_start(), "host": this_host()}
+    write_status(folder, RunStatus(state=RunState.RUNNING, **mine))
+    assert history.process_lives(row)
+
+
+@pytest.mark.parametrize(("age", "lives"), [(1.0, True), (3600.0, False)])
+def test_a_run_of_another_machine_lives_while_it_says_so(
+    tmp_path: Path, age: float, *, lives: bool
+) -> None:
+    about: dict[str, Any] = {"host": "elsewhere", "updated_at": time.time() - age}
+    make_run(tmp_path, state=RunState.RUNNING, **about)
+    assert history.process_lives(only_row()) is lives
 
 
 def test_a_failed_run_tells_its_last_error(tmp_path: Path) -> None:

@@ -49,15 +49,39 @@ def test_a_long_file_is_read_in_looks_that_take_little(tmp_path, monkeypatch):
     assert [item["step"] for item in found] == list(range(50))
 
 
-def test_broken_lines_are_counted_and_left_out(tmp_path):
+def test_broken_lines_are_left_out(tmp_path):
     path = tmp_path / "metrics"
     path.write_text('{"step": 1}\n{"st\n[1]\n\n' + "[" * 50_000 + '\n{"step": 2}\n')
-    follower = JsonTail(path)
-    assert follower.objects() == [{"step": 1}, {"step": 2}]
-    assert follower.num_broken == 3
+    assert JsonTail(path).objects() == [{"step": 1}, {"step": 2}]
 
 
-def test_a_long_log_is_read_from_near_its_end(tmp_path):
+@pytest.mark.parametrize(("from_end", "lines"), [(5, ["last"]), (7, ["last"]), (4, [])])
+def test_a_long_log_is_read_from_near_its_end_and_from_the_start_of_a_line(
+    tmp_path, from_end, lines
+):
     path = tmp_path / "log"
     path.write_text("x" * 100 + "\nlast\n")
-    assert Tail(path, from_end_bytes=5).lines() == ["last"]
+    follower = Tail(path, from_end_bytes=from_end)
+    assert follower.lines() == lines
+    with path.open("a") as file:
+        file.write("new\n")
+    assert follower.lines() == ["new"]
+
+
+def test_a_file_that_is_gone_in_the_middle_leaves_nothing_to_wait_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(tail, "MAX_READ_BYTES", 8)
+    path = tmp_path / "metrics"
+    path.write_text('{"step": 1}\n{"step": 2}\n')
+    follower = JsonTail(path)
+    follower.objects()
+    assert follower.has_more
+    path.unlink()
+    assert follower.objects() == []
+    assert not follower.has_more
+
+
+def test_a_line_without_an_end_is_handed_over_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(tail, "MAX_LINE_BYTES", 8)
+    path = tmp_path / "log"
+    path.write_text("x" * 20)
+    assert Tail(path).lines() == ["x" * 20]
