@@ -3,7 +3,7 @@
 Together these take three seconds, most of the time until a run's server is up.
 """
 
-from flows.api import require_api
+from flows.api import ensure_api
 from plugrl.cli.child_process import Spare
 from plugrl.runs import prefect_api
 
@@ -13,18 +13,15 @@ _spares: list[Spare] = []
 def prepare() -> None:
     """Have a spare server, if Prefect's API is up: to start that one takes longer."""
     url = prefect_api.known_url()
-    if url is not None and prefect_api.is_healthy(url):
-        # Prefect reads its settings when it is imported.
-        require_api()
+    # Prefect reads its settings when it is imported: they have to be there before.
+    if url is not None and prefect_api.is_healthy(url) and ensure_api() is not None:
         _spares.append(Spare("flows.serve_child"))
 
 
 def dismiss() -> None:
     """End the spare that nobody has needed."""
     if (spare := take()) is not None:
-        spare.process.kill()
-        spare.process.wait()
-        spare.link.close()
+        spare.end()
 
 
 def take() -> Spare | None:

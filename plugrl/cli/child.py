@@ -29,6 +29,9 @@ from plugrl.runs.provenance import Provenance
 from plugrl.server import event_loop
 from plugrl.server.loop import StopReason
 
+MAX_NEWS_CHARS = 2000
+"""Longest sentence that is told: the supervisor reads line by line, and shows it on one."""
+
 
 class Link:
     """The way to the supervisor."""
@@ -120,7 +123,9 @@ def main(serve: Serve = serve, warm_up: Callable[[], None] = lambda: None) -> in
 
 
 def _sentence(error: Exception) -> str:
-    return str(error) if isinstance(error, PlugRLError) else f"{type(error).__name__}: {error}"
+    known = isinstance(error, PlugRLError)
+    sentence = str(error) if known else f"{type(error).__name__}: {error}"
+    return sentence[:MAX_NEWS_CHARS]
 
 
 def _terminate() -> None:

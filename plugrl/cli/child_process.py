@@ -38,6 +38,10 @@ class ChildCommand:
     spare: "Spare | None" = None
     """A process that waits for it, if there is one."""
 
+    def arguments(self) -> list[str]:
+        """Those of the child's process, behind its descriptor."""
+        return [self.provenance.to_json(), self.name, *self.argv]
+
 
 class Spare:
     """A process that has made itself ready, before anybody knew what it is to do."""
@@ -52,8 +56,14 @@ class Spare:
         Raises:
             OSError: it has ended.
         """
-        order = [command.provenance.to_json(), command.name, *command.argv]
-        self.link.sendall(f"{json.dumps([dict(command.variables), order])}\n".encode())
+        order = [dict(command.variables), command.arguments()]
+        self.link.sendall(f"{json.dumps(order)}\n".encode())
+
+    def end(self) -> None:
+        """End it: nobody needs it."""
+        self.process.kill()
+        self.process.wait()
+        self.link.close()
 
 
 class Child:
@@ -79,8 +89,7 @@ class Child:
             with contextlib.suppress(OSError):
                 spare.order(command)
                 return cls(spare.process, spare.link)
-        order = [command.provenance.to_json(), command.name, *command.argv]
-        return cls(*_spawn(command.module, order, command.variables))
+        return cls(*_spawn(command.module, command.arguments(), command.variables))
 
     @property
     def pid(self) -> int:

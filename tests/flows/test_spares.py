@@ -16,9 +16,7 @@ def test_a_spare_is_taken_once_and_one_that_nobody_took_is_ended():
     spare = spares.take()
     assert spare is not None
     assert spares.take() is None
-    spare.link.close()
-    spare.process.kill()
-    spare.process.wait()
+    spare.end()
     spares.prepare()
     spares.dismiss()
     assert spares.take() is None
