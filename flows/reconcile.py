@@ -39,7 +39,7 @@ def reconcile() -> Reconciled:
     if url := prefect_api.known_url():
         try:
             flow_runs = settle_flow_runs(url, catalog.find_runs().found)
-        except PlugRLError as error:
+        except (OSError, PlugRLError) as error:
             logger.info("Prefect's history was not looked at: %s", error)
     return Reconciled(runs=settled, flow_runs=flow_runs)
 

@@ -81,10 +81,14 @@ class PrefectClient:
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         try:
             answer = self._http.post(path, json=body)
-            answer.raise_for_status()
-            return answer.json()
+            if answer.is_success:
+                return answer.json()
         except self._refusals as error:
             raise HistoryUnavailableError(
                 f"expected an answer of Prefect at {self.api_url}, "
                 f"got {type(error).__name__}: {error}"
             ) from error
+        raise HistoryUnavailableError(
+            f"expected an answer of Prefect at {self.api_url}, "
+            f"got {answer.status_code} {answer.reason_phrase}, at {path}"
+        )

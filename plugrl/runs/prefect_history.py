@@ -61,7 +61,11 @@ class FlowRunHistory:
 
 
 def flow_run_ids(run_dir: Path) -> list[str]:
-    """The flow runs that a run's folder names, in order; a run that was resumed has several."""
+    """The flow runs that a run's folder names, in order; a run that was resumed has several.
+
+    Raises:
+        OSError: what happened to it can't be read.
+    """
     path = run_dir / records.EVENTS_FILE
     text = path.read_text("utf-8", "replace") if path.exists() else ""
     # Of many events few are of servers that begin.

@@ -130,7 +130,7 @@ def test_a_record_that_cannot_be_written_is_named_and_the_others_are_settled(
     def full(path: Path, data: object) -> None:
         if path.parent == broken:
             raise OSError("No space left on device")
-        write(path, data)  # type: ignore[arg-type]
+        write(path, data)
 
     monkeypatch.setattr(records, "write_json", full)
     assert reconcile().runs == (other,)
