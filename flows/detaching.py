@@ -26,6 +26,7 @@ def detach(argv: Sequence[str], plan: LaunchPlan) -> int:
     log = home() / "logs" / f"{plan.exp_name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
+        before = output.tell()
         process = subprocess.Popen(  # noqa: S603 -- our own command
             [sys.executable, "-m", "flows.cli", "train", *argv],
             stdin=subprocess.DEVNULL,
@@ -39,9 +40,13 @@ def detach(argv: Sequence[str], plan: LaunchPlan) -> int:
             write(f"{plan.exp_name} trains in the background, at {status.url}")
             break
         time.sleep(POLL_S)
-    if process.returncode:
-        write(f"{plan.exp_name} did not begin:\n{log.read_text('utf-8', 'replace')}")
-        return process.returncode
+    else:
+        if process.returncode:
+            words = log.read_bytes()[before:].decode("utf-8", "replace")
+            write(f"{plan.exp_name} did not begin:\n{words}")
+            return process.returncode
+        if process.returncode is None:
+            write(f"{plan.exp_name} is not up after {START_TIMEOUT_S:g} s; it is left to itself")
     write(
         f"run folder: {plan.run_dir}\noutput: {log}\n"
         f"to look at it: plugrl-flow show {plan.exp_name}\n"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,12 @@ class LaunchPlan:
         self._client_config = _client_config(arguments)
         try_apart(choice, self.env, arguments.imports)
         self._gate = Gate(arguments.server)
-        self._port = choose_port(arguments.server)
         self._invited = False
+
+    @cached_property
+    def _port(self) -> int:
+        # Not before a server is about to start: who only looks at a plan must not keep the port.
+        return choose_port(self.arguments.server)
 
     @property
     def exp_name(self) -> str:

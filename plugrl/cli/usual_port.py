@@ -23,7 +23,8 @@ def choose_port(config: ServerConfig) -> int:
 
 
 def _is_free(config: ServerConfig) -> bool:
-    with socket.socket() as probe:
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((config.host, config.port))
@@ -37,6 +38,7 @@ def _is_ours(port: int) -> bool:
 
     The lock is this process's until it ends.
     """
+    # A home that can't be written keeps no launch from starting.
     with contextlib.suppress(OSError):
         home().mkdir(parents=True, exist_ok=True)
         descriptor = os.open(home() / f"port-{port}.lock", os.O_CREAT | os.O_RDWR, 0o600)

@@ -7,8 +7,9 @@ import time
 import psutil
 import pytest
 
-from plugrl.cli import launch
+from plugrl.cli import launch, launch_plan
 from plugrl.cli.entry import run_guarded
+from plugrl.config.server import ServerConfig
 from plugrl.runs.records import RunState, read_status
 from plugrl.training.step_folder import step_dirs, valid_steps
 
@@ -59,6 +60,24 @@ def test_a_mistake_is_one_clear_sentence_exit_2_and_no_folder(
     assert code_of(*argv) == 2
     assert sentence in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_is_chosen_when_the_first_server_is_about_to_start(tmp_path, monkeypatch):
+    chosen: list[int] = []
+
+    def choose(config: ServerConfig) -> int:
+        chosen.append(config.port)
+        return 1234
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(launch_plan, "choose_port", choose)
+    plan = launch.read_plan(DUMMY[1:], "plugrl launch")
+    assert plan is not None
+    assert chosen == []
+    for _ in range(2):
+        assert "--port=1234" in plan.server(1, None).argv
+    assert "--port=99" in plan.server(2, 99).argv
+    assert chosen == [8000]
 
 
 @pytest.mark.integration
