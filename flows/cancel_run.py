@@ -16,14 +16,18 @@ from plugrl.runs.records import RunState, RunStatus
 TIMEOUT_S = 120.0
 """How long a run may take to save and end; a learn in progress is waited for."""
 POLL_S = 0.2
+PEACEFUL = {RunState.STOPPED, RunState.DONE}
 
 
 def run(argv: Sequence[str], prog: str) -> int:
     """Ask a run to stop, and wait until it has; returns the exit code.
 
+    Returns:
+        0; or 1, if it goes on all the same, or ended otherwise than by stopping.
+
     Raises:
         UnknownNameError: there is no such run.
-        UsageError: it does not run, or runs on another machine.
+        UsageError: it does not run, or runs on another machine or as another user.
     """
     parser = ArgumentParser(
         prog=prog, description="Stop a run gracefully: it saves, and can be resumed."
@@ -33,7 +37,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     arguments = parser.parse_args(list(argv))
     found = catalog.find_run(arguments.run)
     name = found.record.exp_name
-    os.kill(_process_of(found), signal.SIGTERM)
+    _ask(found)
     if arguments.no_wait:
         write(f"{name} was asked to stop")
         return 0
@@ -47,7 +51,18 @@ def run(argv: Sequence[str], prog: str) -> int:
     saved = None if found.status is None else found.status.last_checkpoint
     kept = "without a checkpoint" if saved is None else f"its checkpoint is {saved.path}"
     write(f"{name} is {state_of(found)} at step {steps_of(found)}; {kept}")
-    return 0
+    return 0 if state_of(found) in PEACEFUL else EXIT_FAILED
+
+
+def _ask(run: FoundRun) -> None:
+    pid = _process_of(run)
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except OSError as error:
+        name = run.record.exp_name
+        raise UsageError(
+            f"expected to stop {name}, whose process is {pid}, got {error.strerror}"
+        ) from error
 
 
 def _process_of(run: FoundRun) -> int:

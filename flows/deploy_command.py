@@ -5,12 +5,14 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from plugrl.cli.entry import write
+from plugrl.runs.prefect_api import ui_url
 
 
 def run(argv: Sequence[str], prog: str) -> int:
     """Make the deployment and say how to go on.
 
     Raises:
+        UsageError: the work pool is of another type.
         ApiUnavailableError: there is no Prefect API.
     """
     parser = ArgumentParser(
@@ -26,7 +28,7 @@ def run(argv: Sequence[str], prog: str) -> int:
 
     deployment = asyncio.run(deploy(arguments.name, pool=arguments.pool))
     write(
-        f"deployment: {url.removesuffix('/api')}/deployments/deployment/{deployment}\n"
+        f"deployment: {ui_url(url)}/deployments/deployment/{deployment}\n"
         f"its runs begin here once a worker is up:\n"
         f"  PREFECT_API_URL={url} prefect worker start --pool {arguments.pool} --limit 1"
     )

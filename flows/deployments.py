@@ -10,7 +10,9 @@ from prefect.exceptions import ObjectAlreadyExists
 from prefect.types.entrypoint import EntrypointType
 
 from flows.train import train
+from plugrl.errors import UsageError
 
+POOL_TYPE = "process"
 DESCRIPTION = "Train a policy on this machine; options are the flags of plugrl-flow train."
 
 
@@ -20,12 +22,21 @@ async def offer(name: str, *, limit: int) -> None:
 
 
 async def deploy(name: str, *, pool: str) -> str:
-    """Make the deployment of a work pool, and the pool where it is missing; returns its id."""
+    """Make the deployment of a work pool, and the pool where it is missing; returns its id.
+
+    Raises:
+        UsageError: the pool is there, and its workers start no processes.
+    """
     async with get_client() as client:
         try:
-            await client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
+            await client.create_work_pool(WorkPoolCreate(name=pool, type=POOL_TYPE))
         except ObjectAlreadyExists:
-            await client.read_work_pool(pool)
+            kind = (await client.read_work_pool(pool)).type
+            if kind != POOL_TYPE:
+                raise UsageError(
+                    f"expected a work pool of type {POOL_TYPE}, got {pool!r} of type {kind}; "
+                    "name another with --pool"
+                ) from None
     # A worker would start in a folder of its own, and the checkpoints would go with it.
     place = {"working_dir": str(Path.cwd())}
     deployment = await _deployment(name, work_pool_name=pool, job_variables=place)

@@ -5,12 +5,15 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from plugrl.cli.entry import write
+from plugrl.errors import UsageError
+from plugrl.runs.prefect_api import ui_url
 
 
 def run(argv: Sequence[str], prog: str) -> int:
     """Offer training until Ctrl-C.
 
     Raises:
+        UsageError: the limit is none.
         ApiUnavailableError: there is no Prefect API.
     """
     parser = ArgumentParser(
@@ -19,11 +22,13 @@ def run(argv: Sequence[str], prog: str) -> int:
     parser.add_argument("--name", default="train", help="name of the deployment (train)")
     parser.add_argument("--limit", type=int, default=1, help="runs at a time (1)")
     arguments = parser.parse_args(list(argv))
+    if arguments.limit < 1:
+        raise UsageError(f"expected at least 1, got {arguments.limit}, at --limit")
     from flows.api import require_api
 
     url = require_api()
     from flows.deployments import offer
 
-    write(f"start runs of train/{arguments.name} at {url.removesuffix('/api')}/deployments")
+    write(f"start runs of train/{arguments.name} at {ui_url(url)}/deployments")
     asyncio.run(offer(arguments.name, limit=arguments.limit))
     return 0

@@ -172,7 +172,7 @@ from plugrl.runs import records
 from plugrl.runs.records import RunState
 
 def stop(*_):
-    records.update_status(Path(sys.argv[1]), state=RunState.STOPPED, reason="stopped on request")
+    records.update_status(Path(sys.argv[1]), state=RunState[sys.argv[2]], reason="so it ended")
     sys.exit(0)
 
 signal.signal(signal.SIGTERM, stop)
@@ -181,19 +181,20 @@ signal.pause()
 """
 
 
-def test_a_run_is_cancelled_by_its_process_and_waited_for(tmp_path, capsys):
+@pytest.mark.parametrize(("end", "code"), [("STOPPED", 0), ("DONE", 0), ("FAILED", 1)])
+def test_a_run_is_cancelled_by_its_process_and_waited_for(tmp_path, capsys, end, code):
     folder = make_run(tmp_path, "one", RunState.RUNNING)
-    command = [sys.executable, "-c", SUPERVISOR, str(folder)]
+    command = [sys.executable, "-c", SUPERVISOR, str(folder), end]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as supervisor:
         assert supervisor.stdout is not None
         assert supervisor.stdout.readline() == "ready\n"
         started = liveness.started_at(supervisor.pid)
         records.update_status(folder, pid=supervisor.pid, pid_started=started)
-        assert cancel_run.run(["one"], "plugrl-flow cancel") == 0
+        assert cancel_run.run(["one"], "plugrl-flow cancel") == code
         assert supervisor.wait(60) == 0
     assert capsys.readouterr().out == (
         "one was asked to stop; waiting until it has saved ...\n"
-        f"one is STOPPED at step 4,096 / 1,000,000; its checkpoint is {folder / '2048'}\n"
+        f"one is {end} at step 4,096 / 1,000,000; its checkpoint is {folder / '2048'}\n"
     )
 
 
@@ -215,6 +216,17 @@ def test_a_run_that_does_not_end_in_time_is_a_failure_with_where_to_look(
         assert process.poll() is None
         process.send_signal(signal.SIGKILL)
     assert "one goes on after 0 s: RUNNING; see its log.txt" in capsys.readouterr().out
+
+
+def test_a_run_of_another_user_is_refused_with_the_reason(tmp_path, monkeypatch):
+    def refuse(pid: int, number: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    make_run(tmp_path, "one", RunState.RUNNING)
+    monkeypatch.setattr(cancel_run, "_process_of", lambda run: 12)
+    monkeypatch.setattr("os.kill", refuse)
+    with pytest.raises(UsageError, match="stop one, whose process is 12, got Operation not"):
+        cancel_run.run(["one"], "plugrl-flow cancel")
 
 
 @pytest.mark.parametrize(
