@@ -6,6 +6,7 @@ Every call is best effort with a limit, as all that is told to Prefect.
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,11 @@ from plugrl.errors import RunRecordError
 from plugrl.runs.records import read_run, read_status
 from plugrl.training.step_folder import summaries
 
+logger = logging.getLogger(__name__)
+
 PROGRESS_S = 5.0
 """Seconds between two looks at the run's step."""
-LIMIT_S = 2.0
+TIMEOUT_S = 2.0
 """How long one artifact may take."""
 
 
@@ -41,28 +44,22 @@ async def progress(run_dir: Path) -> AsyncIterator[None]:
 
 async def checkpoints(run_dir: Path) -> None:
     """A table of the checkpoints that the run leaves."""
-    rows = [
-        {
-            "step": summary.step,
-            "return": summary.episode_return_mean,
-            "saved at": summary.saved_at,
-            "KiB": round(summary.num_bytes / 1024, 1),
-            "valid": summary.damage is None,
-            "folder": str(summary.path),
-        }
-        for summary in await asyncio.to_thread(lambda: list(summaries(run_dir)))
-    ]
+    try:
+        rows = await asyncio.to_thread(_checkpoint_rows, run_dir)
+    except OSError as error:
+        logger.warning("Prefect shows no checkpoints, they can't be read: %s", error)
+        return
     await tried(
         "show the checkpoints",
         acreate_table_artifact(rows, key="checkpoints", description=f"in {run_dir}"),
-        LIMIT_S,
+        TIMEOUT_S,
     )
 
 
 async def result(run_dir: Path, ending: Ending) -> None:
     """A page that says how it ended, and where everything is."""
     text = await asyncio.to_thread(_report, run_dir, ending)
-    await tried("show the result", acreate_markdown_artifact(text, key="result"), LIMIT_S)
+    await tried("show the result", acreate_markdown_artifact(text, key="result"), TIMEOUT_S)
 
 
 async def evaluation(run_dir: Path, step_dir: str) -> None:
@@ -71,7 +68,7 @@ async def evaluation(run_dir: Path, step_dir: str) -> None:
     await tried(
         "show the evaluation",
         acreate_table_artifact(rows, key="evaluation", description=f"of {step_dir}"),
-        LIMIT_S,
+        TIMEOUT_S,
     )
 
 
@@ -89,16 +86,30 @@ async def _follow(run_dir: Path) -> None:
     artifact_id = None
     while True:
         await asyncio.sleep(PROGRESS_S)
-        now = percentage(run_dir)
+        now = await asyncio.to_thread(percentage, run_dir)
         if now is None or now == shown:
             continue
         if artifact_id is None:
             artifact_id = await tried(
-                "show the progress", acreate_progress_artifact(now, key="progress"), LIMIT_S
+                "show the progress", acreate_progress_artifact(now, key="progress"), TIMEOUT_S
             )
         else:
-            await tried("show the progress", aupdate_progress_artifact(artifact_id, now), LIMIT_S)
+            await tried("show the progress", aupdate_progress_artifact(artifact_id, now), TIMEOUT_S)
         shown = now
+
+
+def _checkpoint_rows(run_dir: Path) -> list[dict[str, Any]]:
+    return [
+        {
+            "step": summary.step,
+            "return": summary.episode_return_mean,
+            "saved at": summary.saved_at,
+            "KiB": round(summary.num_bytes / 1024, 1),
+            "valid": summary.damage is None,
+            "folder": str(summary.path),
+        }
+        for summary in summaries(run_dir)
+    ]
 
 
 def _last_metrics(run_dir: Path) -> list[dict[str, Any]]:

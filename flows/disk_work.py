@@ -18,7 +18,7 @@ from plugrl.training.spec import RunSpec
 logger = logging.getLogger(__name__)
 
 RETRIES = 5
-"""Tries after the first: with the pauses below, half a minute in all."""
+"""Tries after the first: with the pauses below, a quarter of a minute in all."""
 FIRST_PAUSE_S = 0.5
 """Before the second try; doubles from one to the next."""
 

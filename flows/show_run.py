@@ -4,7 +4,7 @@ import json
 import shlex
 import time
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flows.list_runs import as_data
@@ -86,7 +86,7 @@ def _facts(run: FoundRun) -> list[tuple[str, str]]:
         ("env", record.env or "-"),
         ("seed", str(record.seed)),
         ("folder", str(run.path)),
-        ("started", f"{moment(record.created_at)}"),
+        ("started", moment(record.created_at)),
         ("command", shlex.join(record.argv) or "-"),
     ]
     if record.parent_checkpoint:
@@ -117,7 +117,7 @@ def _event_rows(events: list[Event]) -> list[tuple[str, ...]]:
     ]
 
 
-def _details(details: Any) -> str:
+def _details(details: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in details.items() if name not in HIDDEN)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from plugrl.cli.command_lines import invitation, resume_command
 from plugrl.cli.entry import configure_logging, run_and_exit, write
@@ -34,7 +34,7 @@ PROG = "plugrl-run-server"
 EXAMPLE = "gaussian-policy default ppo default"
 SERVER_PACKAGES = {"torch", "safetensors", "rich", "tensorboard", "psutil"}
 
-OnListening = Callable[[str], None]
+OnListening: TypeAlias = Callable[[str], None]
 
 
 def main() -> NoReturn:

@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 
@@ -6,14 +7,15 @@ from flows import artifacts
 from plugrl.cli.supervision import Ending, Outcome
 from plugrl.runs import records
 from plugrl.runs.records import Checkpoint, RunRecord, RunState, RunStatus
+from plugrl.training.step_folder import write_step
 
 DONE = Ending(attempt=1, outcome=Outcome.DONE, exit_code=0)
 
 
 @pytest.fixture
-def shown(monkeypatch) -> dict[str, object]:
+def shown(monkeypatch) -> dict[str, Any]:
     """What Prefect is asked to show, by key."""
-    made: dict[str, object] = {}
+    made: dict[str, Any] = {}
 
     async def create(data: object, *, key: str, description: str | None = None) -> None:
         made[key] = data
@@ -61,6 +63,22 @@ async def test_the_result_says_how_it_ended_and_where_everything_is(tmp_path, sh
     page = str(shown["result"])
     for part in ("done", "2,048 of 2,000", "| attempts | 3 |", "/x/2048", "plugrl-flow train p"):
         assert part in page
+
+
+async def test_the_checkpoints_are_a_table_and_none_where_they_cannot_be_read(
+    tmp_path, shown, monkeypatch, caplog
+):
+    write_step(tmp_path, 7, {}, {"step": 7, "saved_at": "then", "metrics": {}})
+    await artifacts.checkpoints(tmp_path)
+    assert [(row["step"], row["valid"]) for row in shown.pop("checkpoints")] == [(7, True)]
+
+    def vanished(run_dir: object) -> None:
+        raise OSError(116, "Stale file handle")
+
+    monkeypatch.setattr(artifacts, "summaries", vanished)
+    await artifacts.checkpoints(tmp_path)
+    assert shown == {}
+    assert "Stale file handle" in caplog.text
 
 
 async def test_a_run_that_left_nothing_has_a_page_all_the_same(tmp_path, shown):
