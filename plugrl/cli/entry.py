@@ -24,14 +24,18 @@ logger = logging.getLogger(__name__)
 
 
 def run_and_exit(command: Command, prog: str) -> NoReturn:
-    """Run ``command`` on the process's arguments and exit.
+    """Run ``command`` on the process's arguments and exit."""
+    find_modules_here()
+    sys.exit(run_guarded(command, sys.argv[1:], prog))
 
-    A person's own modules, such as an env, are found in the working directory: Python puts the
-    folder of the console script on the path, not the one it is started in.
+
+def find_modules_here() -> None:
+    """Have a person's own modules, such as an env, found in the working directory.
+
+    Python puts the folder of the console script on the path, not the one it is started in.
     """
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
-    sys.exit(run_guarded(command, sys.argv[1:], prog))
 
 
 def run_guarded(command: Command, argv: Sequence[str], prog: str) -> int:

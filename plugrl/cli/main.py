@@ -1,29 +1,24 @@
 """``plugrl``: every command as a subcommand."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import NoReturn
 
-from plugrl import __version__
-from plugrl.cli.entry import Command, run_and_exit, run_guarded, write
-from plugrl.cli.table import columns
-from plugrl.errors import UnknownNameError, UsageError
+from plugrl.cli.entry import run_and_exit
+from plugrl.cli.subcommands import Subcommand, run_subcommand
 
 PROG = "plugrl"
+ABOUT = "Train policies on one machine with environments that run anywhere."
 
 COMMANDS = {
-    "launch": ("plugrl.cli.launch", "train here: a server and its env clients together"),
-    "run-server": ("plugrl.cli.run_server", "serve a policy and train it"),
-    "run-env-client": ("plugrl.cli.run_env_client", "run envs for a server"),
-    "eval": ("plugrl.cli.evaluate", "measure a checkpoint over whole episodes"),
-    "checkpoints": ("plugrl.cli.checkpoints", "show what a run has saved"),
-    "list": ("plugrl.cli.list_names", "list policies, algorithms and envs"),
+    "launch": Subcommand("plugrl.cli.launch", "train here: a server and its env clients together"),
+    "run-server": Subcommand("plugrl.cli.run_server", "serve a policy and train it"),
+    "run-env-client": Subcommand("plugrl.cli.run_env_client", "run envs for a server"),
+    "eval": Subcommand("plugrl.cli.evaluate", "measure a checkpoint over whole episodes"),
+    "checkpoints": Subcommand("plugrl.cli.checkpoints", "show what a run has saved"),
+    "list": Subcommand("plugrl.cli.list_names", "list policies, algorithms and envs"),
     # By name: this library knows nothing of Prefect, whom the package beside it is about.
-    "ui": ("flows.ui", "open the pages that remember runs"),
+    "ui": Subcommand("flows.ui", "open the pages that remember runs", extra="flows"),
 }
-
-EXTRAS = {"ui": "flows"}
-"""The extra of our distribution that brings what a command imports."""
 
 
 def main() -> NoReturn:
@@ -36,40 +31,9 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
 
     Raises:
         UnknownNameError: there is no such command.
+        UsageError: what it needs is not installed.
     """
-    name, *rest = argv or ["--help"]
-    if name in ("-h", "--help"):
-        write(_introduction(prog))
-        return 0
-    if name == "--version":
-        write(f"{prog} {__version__}")
-        return 0
-    if name not in COMMANDS:
-        raise UnknownNameError("command", name, COMMANDS)
-    return run_guarded(_command(name), rest, f"{prog} {name}")
-
-
-def _command(name: str) -> Command:
-    try:
-        command: Command = import_module(COMMANDS[name][0]).run
-    except ModuleNotFoundError as error:
-        if name not in EXTRAS:
-            raise
-        raise UsageError(
-            f"{name} needs {error.name}, which is not installed: "
-            f"pip install 'plugrl[{EXTRAS[name]}]'"
-        ) from error
-    return command
-
-
-def _introduction(prog: str) -> str:
-    rows = [(name, what) for name, (_, what) in COMMANDS.items()]
-    return (
-        f"usage: {prog} COMMAND ...\n\n"
-        "Train policies on one machine with environments that run anywhere.\n\n"
-        f"commands:\n{columns(rows, indent=2)}\n\n"
-        f"Options of a command: {prog} COMMAND --help"
-    )
+    return run_subcommand(COMMANDS, argv, prog, ABOUT)
 
 
 if __name__ == "__main__":
