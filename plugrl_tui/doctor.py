@@ -32,7 +32,7 @@ def run() -> int:
     """Write what was found; returns 1 where something does not work."""
     findings = [finding for look in _LOOKS for finding in look()]
     for finding in findings:
-        sign = glyphs.DONE if finding.ok else glyphs.LOST
+        sign = glyphs.CHECK if finding.ok else glyphs.CROSS
         line = f"{sign} {finding.what:<12} {finding.text}"
         encoding = sys.stdout.encoding or "ascii"
         write(line if _can_say(line, encoding) else glyphs.ascii_only(line))
@@ -90,9 +90,8 @@ def _settings() -> Iterator[Finding]:
     from plugrl_tui.actions import every_action
     from plugrl_tui.core import config
 
-    known_themes = [*themes.THEMES, config.DEFAULT_THEME]
     try:
-        config.load((action.id for action in every_action()), known_themes)
+        config.load((action.id for action in every_action()), themes.known())
     except PlugRLError as error:
         yield Finding("settings", ok=False, text=str(error))
     else:

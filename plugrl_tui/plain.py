@@ -15,7 +15,6 @@ from plugrl_tui.core.attach import attach
 from plugrl_tui.core.curves import RETURN
 from plugrl_tui.core.feed import Access
 from plugrl_tui.core.model import RunModel
-from plugrl_tui.core.stopping import is_over
 
 _LOOK_S = 0.5
 _HEADINGS = ("state", "run", "policy/algorithm", "step", "url")
@@ -76,7 +75,7 @@ async def _follow(model: RunModel, feeding: "asyncio.Task[None]", every_s: float
         for line in list(model.log)[len(model.log) - new :]:
             write(f"{fmt.clock(line.time)} {line.level} {line.text}")
         logged = model.log_total
-        over = feeding.done() or is_over(model)
+        over = feeding.done() or model.is_over
         now = time.monotonic()
         if (text := line_of(model)) != written and (over or now >= due):
             write(text)
@@ -94,7 +93,7 @@ def line_of(model: RunModel) -> str:
     latest = model.curves.last(RETURN)
     if latest is not None:
         parts.append(f"return {fmt.value(latest)}")
-    if model.snapshot is not None and not is_over(model):
+    if model.snapshot is not None and not model.is_over:
         parts.append(f"workers {len(model.snapshot.workers)}")
         parts.append(f"{fmt.count(model.rates.steps_per_second)} steps/s")
     if verdict.reason:

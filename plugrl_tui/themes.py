@@ -4,7 +4,7 @@ from rich.segment import Segment
 from textual.app import App
 from textual.color import Color
 from textual.filter import LineFilter
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from plugrl_tui.core.glyphs import ascii_only
 
@@ -52,6 +52,11 @@ class AsciiFilter(LineFilter):
             segment if segment.text.isascii() else Segment(ascii_only(segment.text), *segment[1:])
             for segment in segments
         ]
+
+
+def known() -> list[str]:
+    """The names of all themes, Textual's own among them."""
+    return list(dict.fromkeys((*THEMES, *BUILTIN_THEMES)))
 
 
 def register(app: App[None]) -> None:

@@ -34,11 +34,11 @@ class CheckpointRow:
     """Why the draft can't start from it; None where it can."""
 
 
-def rows(run: str, run_dir: Path, draft: Draft) -> list[CheckpointRow]:
+def rows(run_dir: Path, draft: Draft) -> list[CheckpointRow]:
     """The checkpoints of a run, the newest first, each held against the draft."""
     return [
         CheckpointRow(
-            run=run,
+            run=run_dir.name,
             path=summary.path,
             step=summary.step,
             episode_return=summary.episode_return_mean,

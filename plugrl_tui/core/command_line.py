@@ -8,9 +8,10 @@ from typing import Any
 
 from plugrl.cli.flags import to_flags
 from plugrl.config.client import ClientConfig
+from plugrl.errors import UsageError
 from plugrl.registry import ENVS, POLICIES
 from plugrl_tui.core.catalog import Names
-from plugrl_tui.core.draft import NO_CLIENTS, SECRETS, Draft
+from plugrl_tui.core.draft import NO_CLIENTS, SECRETS, Draft, Group
 from plugrl_tui.core.fields import FieldSpec, Kind
 
 TRAIN = ("plugrl-flow", "train")
@@ -28,8 +29,8 @@ _SERVERS = frozenset({*SERVE, "run-server"})
 _STEP_LIMIT = "env.max_episode_steps"
 
 
-class PastedError(ValueError):
-    """What was pasted is no command that this app understands; says why."""
+class CommandError(UsageError):
+    """A command, pasted or of a run, that this app does not understand; says why."""
 
 
 def command(draft: Draft) -> list[str]:
@@ -44,7 +45,7 @@ def command(draft: Draft) -> list[str]:
     for group in draft.groups:
         if alone and group.name in _BESIDE_SERVER:
             continue
-        config = _without_secrets(configs[group.name])
+        config = _without_secrets(group, configs[group.name])
         words += to_flags(config, group.config, prefix=group.prefix)
     return [*words, *(f"--import={module}" for module in draft.imports)]
 
@@ -80,12 +81,12 @@ def read(text: str, draft: Draft) -> Draft:
         draft: what it is laid upon; a whole command starts from the defaults.
 
     Raises:
-        PastedError: it can't be understood; says where.
+        CommandError: it can't be understood; says where.
     """
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise PastedError(f"expected a command, got {text!r:.60} ({error})") from error
+        raise CommandError(f"expected a command, got {text!r:.60} ({error})") from error
     return read_words(words, draft)
 
 
@@ -93,14 +94,14 @@ def read_words(words: Sequence[str], draft: Draft) -> Draft:
     """As ``read``, for a command that is split into words already.
 
     Raises:
-        PastedError: it can't be understood; says where.
+        CommandError: it can't be understood; says where.
     """
     names, flags = _split(words)
     imports = tuple(_values_of(flags, "import"))
     env = _values_of(flags, "env")
     if names:
         if len(names) != NUM_NAMES:
-            raise PastedError(f"expected POLICY VARIANT ALGO VARIANT, got {' '.join(names)}")
+            raise CommandError(f"expected POLICY VARIANT ALGO VARIANT, got {' '.join(names)}")
         chosen = Names(
             policy=names[0],
             policy_variant=names[1],
@@ -117,11 +118,9 @@ def read_words(words: Sequence[str], draft: Draft) -> Draft:
     return draft.with_texts(_texts(flags, draft))
 
 
-def _without_secrets(config: Any) -> Any:
-    if hasattr(config, "api_key"):
-        assert any(key.endswith("api_key") for key in SECRETS)
-        return replace(config, api_key=None)
-    return config
+def _without_secrets(group: Group, config: Any) -> Any:
+    secrets = SECRETS & group.specs.keys()
+    return replace(config, **{key.rpartition(".")[2]: None for key in secrets})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[_Flag]]:
     uids = set(POLICIES.uids())
     begin = next((i for i, w in enumerate(words) if w in uids or w.startswith("-")), None)
     if begin is None:
-        raise PastedError(f"expected flags, such as --seed 3, got {shlex.join(words)!r:.60}")
+        raise CommandError(f"expected flags, such as --seed 3, got {shlex.join(words)!r:.60}")
     words = words[begin:]
     start = next((i for i, word in enumerate(words) if word in uids), len(words))
     end = start
@@ -149,7 +148,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[_Flag]]:
         elif flags:
             flags[-1] = _Flag(flags[-1].name, (*flags[-1].values, word))
         else:
-            raise PastedError(f"expected a flag, got {word!r}")
+            raise CommandError(f"expected a flag, got {word!r}")
     return list(words[start:end]), flags
 
 
@@ -165,7 +164,7 @@ def _texts(flags: Sequence[_Flag], draft: Draft) -> Mapping[str, str]:
             continue
         key, fixed = known.get(flag.name, (None, None))
         if key is None:
-            raise PastedError(_unknown(flag.name, known, draft))
+            raise CommandError(_unknown(flag.name, known, draft))
         texts[key] = fixed if fixed is not None else _text(flag, draft.specs[key])
     return texts
 
@@ -187,7 +186,7 @@ def _known_flags(draft: Draft) -> dict[str, tuple[str, str | None]]:
 
 def _text(flag: _Flag, spec: FieldSpec) -> str:
     if not flag.values and spec.kind is not Kind.NUMBERS:
-        raise PastedError(f"expected a value ({spec.type_words}), got none, at --{flag.name}")
+        raise CommandError(f"expected a value ({spec.type_words}), got none, at --{flag.name}")
     return " ".join(flag.values)
 
 

@@ -19,10 +19,12 @@ from plugrl_tui.core.feed_folder import FolderFiles
 from plugrl_tui.core.format import MISSING, grouped, value
 from plugrl_tui.core.model import RunModel
 from plugrl_tui.core.run_filter import flat
+from plugrl_tui.core.svg_chart import Line, svg
 
 LETTERS = "ABCD"
+MAX_RUNS = len(LETTERS)
 _NAMES = ("algorithm", "algorithm_variant", "policy", "policy_variant", "env")
-_SAME_NEWS = ("run.exp_name", "run.resume", "run.overwrite", "run.checkpoint_base_dir")
+_NO_NEWS = ("run.exp_name", "run.resume", "run.overwrite", "run.checkpoint_base_dir")
 """Fields that always differ and tell nothing."""
 
 
@@ -66,9 +68,10 @@ class Compared:
 
     def read(self) -> None:
         """Take what is new; call it in a thread, or in several."""
-        with self.lock:
-            while self._files.read_into(self.model):
-                pass
+        more = True
+        while more:
+            with self.lock:
+                more = self._files.read_into(self.model)
 
     @property
     def name(self) -> str:
@@ -109,8 +112,8 @@ def compared(paths: Sequence[Path]) -> list[Compared]:
     Raises:
         UsageError: there are too few or too many.
     """
-    if not 2 <= len(paths) <= len(LETTERS):
-        raise UsageError(f"expected 2 to {len(LETTERS)} runs to compare, got {len(paths)}")
+    if not 2 <= len(paths) <= MAX_RUNS:
+        raise UsageError(f"expected 2 to {MAX_RUNS} runs to compare, got {len(paths)}")
     return [Compared(letter, path) for letter, path in zip(LETTERS, paths, strict=False)]
 
 
@@ -165,24 +168,38 @@ def differences(runs: Sequence[Compared]) -> list[Difference]:
     ]
     told += [Difference(name, tuple(_named(run, name) for run in runs)) for name in _NAMES]
     configs = [dict(flat(run.model.record.config)) if run.model.record else {} for run in runs]
-    fields = [key for key in dict.fromkeys(k for c in configs for k in c) if key not in _SAME_NEWS]
+    fields = [key for key in dict.fromkeys(k for c in configs for k in c) if key not in _NO_NEWS]
     told += [Difference(key, tuple(_shown(c.get(key, MISSING)) for c in configs)) for key in fields]
     return told
 
 
 def csv_text(runs: Sequence[Compared]) -> str:
-    """All points of all metrics, one a line."""
+    """All points of all metrics, one a line; call it in a thread."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("run", "step", "time", "metric", "value"))
     for run in runs:
-        for metric in run.model.curves.names():
-            for step, moment, number in points(run, metric):
-                writer.writerow((run.name, step, moment, metric, number))
+        with run.lock:
+            for metric in run.model.curves.names():
+                for step, moment, number in _points(run, metric):
+                    writer.writerow((run.name, step, moment, metric, number))
     return text.getvalue()
 
 
-def points(run: Compared, metric: str) -> Iterator[tuple[int, float, float]]:
+def svg_text(runs: Sequence[Compared], metric: str, *, over_time: bool) -> str:
+    """A picture of one metric; call it in a thread."""
+    lines = []
+    for run in runs:
+        with run.lock:
+            points = list(_points(run, metric))
+        begin = points[0][1] if points else 0.0
+        xs = (moment - begin if over_time else step for step, moment, _ in points)
+        lines.append(Line(run.name, [(x, p[2]) for x, p in zip(xs, points, strict=True)]))
+    x_label = "seconds since the start" if over_time else "steps"
+    return svg(lines, title=metric, x_label=x_label)
+
+
+def _points(run: Compared, metric: str) -> Iterator[tuple[int, float, float]]:
     """Step, time and value of a metric's finite points."""
     curve = run.curve(metric)
     if curve is not None:

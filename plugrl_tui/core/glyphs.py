@@ -3,14 +3,14 @@
 import unicodedata
 from collections.abc import Sequence
 
-OK = "●"
-LOST = "✗"
-SLOW = "!"
-SYNC = "↻"
-SILENT = "○"
-DONE = "✓"
-WAITING = "◌"
-BUSY = "◐"
+DOT = "●"
+CROSS = "✗"
+BANG = "!"
+CYCLE = "↻"
+RING = "○"
+CHECK = "✓"
+DOTTED = "◌"
+HALF = "◐"
 UP = "▲"
 DOWN = "▼"
 THEN = "▸"

@@ -15,7 +15,7 @@ from plugrl.runs.home import home
 from plugrl.runs.liveness import observed_state, on_this_host, process_is
 from plugrl.runs.records import RUN_FILE, STATUS_FILE, RunState
 from plugrl_tui.core import command_line
-from plugrl_tui.core.command_line import PastedError
+from plugrl_tui.core.command_line import CommandError
 from plugrl_tui.core.curves import METRICS_FILE, RETURN
 from plugrl_tui.core.draft import SECRETS, Draft
 from plugrl_tui.core.format import duration, grouped
@@ -184,7 +184,7 @@ def changed_fields(row: RunRow) -> tuple[str, ...]:
     """What the run's command changes of the defaults, such as ``algo.gamma 0.95``."""
     try:
         draft = draft_of(row)
-    except PastedError:
+    except CommandError:
         return ()
     return tuple(f"{key} {draft.text(key)}" for key in draft.changed if key not in _NOT_NEWS)
 
@@ -193,7 +193,7 @@ def draft_of(row: RunRow) -> Draft:
     """A draft of the command that began the run; its folder is found from anywhere.
 
     Raises:
-        PastedError: the command is none that this app understands.
+        CommandError: the command is none that this app understands.
     """
     draft = command_line.read_words(row.run.record.argv, Draft())
     for key in ("run.resume", "run.overwrite", *SECRETS):
@@ -205,7 +205,7 @@ def resumed(row: RunRow) -> Draft:
     """A draft that goes on with the run.
 
     Raises:
-        PastedError: its command is none that this app understands.
+        CommandError: its command is none that this app understands.
     """
     return draft_of(row).with_texts({"run.exp_name": row.path.name, "run.resume": "true"})
 
@@ -214,7 +214,7 @@ def copied(row: RunRow) -> Draft:
     """A draft like the run, without its name.
 
     Raises:
-        PastedError: its command is none that this app understands.
+        CommandError: its command is none that this app understands.
     """
     return draft_of(row).without_text("run.exp_name")
 

@@ -163,6 +163,12 @@ class RunModel:
         return self.status.total_steps if self.status else None
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing of the run is left to stop."""
+        state = self.verdict().state
+        return state.final or state is RunState.LOST
+
+    @property
     def stale(self) -> bool:
         """Whether what is shown is old: to be dimmed."""
         if self.received_at is None:
@@ -267,7 +273,7 @@ def _live_verdict(snapshot: Snapshot) -> Verdict:
     if snapshot.phase == "finished" and not snapshot.stopping:
         return Verdict(RunState.DONE, "the server is closing")
     if snapshot.stopping or snapshot.phase in {"stopping", "finished"}:
-        return Verdict(RunState.STOPPING, "finishing, saving, closing the workers")
+        return Verdict(RunState.STOPPING, "finishing, saving, closing the env clients")
     if snapshot.phase == "starting":
         return Verdict(RunState.STARTING, "")
     if not snapshot.workers and snapshot.learn is None:

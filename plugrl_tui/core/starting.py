@@ -3,31 +3,14 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import NamedTuple
 
 from plugrl.errors import RunRecordError
 from plugrl.runs.records import RunState, RunStatus, read_status
 from plugrl_tui.core.launcher import Launched
+from plugrl_tui.core.stages import Progress, Stage
 
 _RECORDED = "Beginning flow run"
 """Prefect's own words, in the run's log."""
-
-
-class Progress(StrEnum):
-    """How far a stage is."""
-
-    DONE = "done"
-    NOW = "now"
-    AHEAD = "ahead"
-    FAILED = "failed"
-
-
-class Stage(NamedTuple):
-    """One stage."""
-
-    words: str
-    progress: Progress
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +56,7 @@ class Start:
         status = self._status()
         code = self.launched.exit_code()
         listening = status is not None
-        served = listening and status is not None and status.state is not RunState.WAITING
+        served = status is not None and status.state is not RunState.WAITING
         failed = code is not None and not listening
         reached = {f"process {self.launched.pid}, in a session of its own": True}
         if self._with_prefect:
@@ -102,7 +85,7 @@ class Start:
 def _stages(reached: Mapping[str, bool], *, failed: bool) -> tuple[Stage, ...]:
     stages = []
     current = True
-    for words, done in reached.items():
+    for text, done in reached.items():
         if done:
             progress = Progress.DONE
         elif current:
@@ -110,5 +93,5 @@ def _stages(reached: Mapping[str, bool], *, failed: bool) -> tuple[Stage, ...]:
             current = False
         else:
             progress = Progress.AHEAD
-        stages.append(Stage(words, progress))
+        stages.append(Stage(text, progress))
     return tuple(stages)

@@ -1,32 +1,17 @@
 """How a run is stopped: asked over its server, else by a signal; and what to do if it won't."""
 
+import contextlib
 import os
 import signal
-from enum import StrEnum
-from typing import NamedTuple
 
-from plugrl.runs.records import RunState, RunStatus
+from plugrl.runs.records import RunStatus
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.feed import Feed, FeedError
 from plugrl_tui.core.model import Link, RunModel
+from plugrl_tui.core.stages import Progress, Stage
 
 PATIENCE_S = 45.0
 """A stop that has not ended after so long may be forced."""
-
-
-class Progress(StrEnum):
-    """How far a stage is."""
-
-    AHEAD = "ahead"
-    NOW = "now"
-    DONE = "done"
-
-
-class Stage(NamedTuple):
-    """One of the things that a stop does."""
-
-    text: str
-    progress: Progress
 
 
 def announcement(model: RunModel) -> list[str]:
@@ -65,7 +50,7 @@ async def ask(model: RunModel, feed: Feed) -> str:
 
 def stages(model: RunModel) -> list[Stage]:
     """Where a stop that was asked for is."""
-    snapshot, final = model.snapshot, is_over(model)
+    snapshot, final = model.snapshot, model.is_over
     learning = snapshot is not None and snapshot.learn is not None
     phase = snapshot.phase if snapshot is not None else ""
     place = 3 if final else 2 if model.link is not Link.LIVE else 1 if not learning else 0
@@ -80,16 +65,6 @@ def stages(model: RunModel) -> list[Stage]:
         Stage(text, Progress.DONE if i < place else Progress.NOW if i == place else Progress.AHEAD)
         for i, text in enumerate(texts)
     ]
-
-
-def is_over(model: RunModel) -> bool:
-    """Whether nothing of the run is left to stop."""
-    return model.verdict().state in {
-        RunState.DONE,
-        RunState.STOPPED,
-        RunState.FAILED,
-        RunState.LOST,
-    }
 
 
 def can_force(model: RunModel) -> bool:
@@ -107,7 +82,8 @@ def force(model: RunModel) -> str:
     if not processes:
         raise FeedError("expected the run's processes on this machine, there are none")
     for pid in processes:
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended just now
+            os.kill(pid, signal.SIGKILL)
     saved = model.checkpoint
     step = "none was saved" if saved is None else f"the last is of step {fmt.grouped(saved.step)}"
     return f"killed {', '.join(map(str, processes))}; checkpoints stand as they are, {step}"

@@ -21,11 +21,11 @@ LOST_SHOWN = 50
 class Condition(Enum):
     """What is the matter with a worker, the worst first."""
 
-    LOST = (glyphs.LOST, "lost")
-    SLOW = (glyphs.SLOW, "slow")
-    SILENT = (glyphs.SILENT, "mute")
-    SYNC = (glyphs.SYNC, "sync")
-    OK = (glyphs.OK, "ok")
+    LOST = (glyphs.CROSS, "lost")
+    SLOW = (glyphs.BANG, "slow")
+    MUTE = (glyphs.RING, "mute")
+    SYNC = (glyphs.CYCLE, "sync")
+    OK = (glyphs.DOT, "ok")
 
     @property
     def label(self) -> str:
@@ -41,7 +41,7 @@ class Condition(Enum):
 _MEANINGS = {
     Condition.LOST: "its connection is gone; it comes back as a new worker",
     Condition.SLOW: f"its steps take {SLOW_FACTOR:g} times those of the middle worker, or longer",
-    Condition.SILENT: "it asked for nothing for so long that the queue no longer waits for it",
+    Condition.MUTE: "it asked for nothing for so long that the queue no longer waits for it",
     Condition.SYNC: "connected, and has not asked for its first actions yet",
     Condition.OK: "steps its envs",
 }
@@ -161,7 +161,7 @@ class Workers:
 def _condition(known: _Known, slow_s: float) -> Condition:
     worker = known.worker
     if worker.state == "ignored":
-        return Condition.SILENT
+        return Condition.MUTE
     if worker.state == "joined":
         return Condition.SYNC
     waits_long = worker.state == "stepping" and worker.state_seconds > max(slow_s, 1.0)

@@ -1,6 +1,6 @@
 """Attach to a server by its URL, with its key where it wants one."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -14,13 +14,11 @@ from plugrl_tui.core.feed import server_url
 from plugrl_tui.widgets.key_line import KeyLine
 
 
-class Attachment:
+class Attachment(NamedTuple):
     """What was typed."""
 
-    def __init__(self, url: str, api_key: str | None) -> None:
-        """A server, and its key."""
-        self.url = url
-        self.api_key = api_key
+    url: str
+    api_key: str | None
 
 
 class AttachBox(ModalScreen[Attachment | None]):

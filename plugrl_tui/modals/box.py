@@ -11,8 +11,8 @@ from textual.widgets import Static
 from plugrl_tui.widgets.key_line import KeyLine
 
 
-class Box(ModalScreen[None]):
-    """Shows some lines; escape closes it."""
+class Box(ModalScreen[bool]):
+    """Shows some lines; escape closes it, and its result is False then."""
 
     DEFAULT_CSS = """
     Box { align: center middle; background: $background 60%; }
@@ -41,4 +41,4 @@ class Box(ModalScreen[None]):
 
     def action_close(self) -> None:
         """Go back."""
-        self.dismiss(None)
+        self.dismiss(result=False)

@@ -1,5 +1,6 @@
 """The checkpoints of all runs, to start another from; one that does not fit says why."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -16,7 +17,7 @@ from plugrl_tui.core import checkpoints
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.checkpoints import CheckpointRow
 from plugrl_tui.core.draft import Draft
-from plugrl_tui.core.glyphs import LOST
+from plugrl_tui.core.glyphs import CROSS
 from plugrl_tui.core.moments import ago
 from plugrl_tui.widgets.editor import Editor, PathSuggester
 from plugrl_tui.widgets.key_line import KeyLine
@@ -112,15 +113,23 @@ class CheckpointPicker(ModalScreen[Path | None]):
 
     @work(thread=True, exclusive=True)
     def _look(self) -> None:
-        runs = catalog.find_runs().found
-        folders = [run.path for run in runs] if self._only is None else [self._only]
         found: list[CheckpointRow] = []
-        for folder in folders:
+        for folder in self._folders():
             try:
-                found += checkpoints.rows(folder.name, folder, self._draft)
+                found += checkpoints.rows(folder, self._draft)
             except OSError:
-                continue  # pruned while we looked; the next look has them
+                continue  # pruned while we looked
         self.app.call_from_thread(self.query_one(CheckpointTable).show, found)
+
+    def _folders(self) -> list[Path]:
+        if self._only is not None:
+            return [self._only]
+        try:
+            return [run.path for run in catalog.find_runs().found]
+        except OSError as error:
+            words = f"can't read the catalogue of runs: {error}"
+            self.app.call_from_thread(self.notify, words, severity="error")
+            return []
 
     def action_take(self) -> None:
         """Take the one at the cursor, if it fits."""
@@ -143,8 +152,12 @@ class CheckpointPicker(ModalScreen[Path | None]):
         self.query_one(CheckpointTable).focus()
         if not event.text:
             return
-        path = Path(event.text).expanduser().absolute()
-        refusal = checkpoints.refusal(path, self._draft)
+        self._take_path(Path(event.text).expanduser().absolute())
+
+    @work(exclusive=True, group="path")
+    async def _take_path(self, path: Path) -> None:
+        # A checkpoint is whole where its hashes are right, and models may be large.
+        refusal = await asyncio.to_thread(checkpoints.refusal, path, self._draft)
         if refusal is None:
             self.dismiss(path)
         else:
@@ -157,7 +170,7 @@ class CheckpointPicker(ModalScreen[Path | None]):
 
 def _line(row: CheckpointRow, name_width: int, style: str) -> Row:
     name = fmt.fitted(row.run, name_width)
-    mark = LOST if row.refusal else " "
+    mark = CROSS if row.refusal else " "
     return [
         Span(f"{mark} ", "bad"),
         Span(

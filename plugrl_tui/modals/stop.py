@@ -8,12 +8,10 @@ from plugrl_tui.actions import bindings
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core import stopping
 from plugrl_tui.core.feed import Feed, FeedError
-from plugrl_tui.core.glyphs import BUSY, DONE, SILENT
 from plugrl_tui.core.model import RunModel
-from plugrl_tui.core.stopping import Progress
 from plugrl_tui.modals.box import Box
 
-_SIGNS = {Progress.DONE: DONE, Progress.NOW: BUSY, Progress.AHEAD: SILENT}
+_LOOK_S = 0.25
 
 
 class StopBox(Box):
@@ -32,12 +30,12 @@ class StopBox(Box):
 
     def on_mount(self) -> None:
         """Show the stages as they pass."""
-        self.set_interval(0.25, self._tick)
+        self.set_interval(_LOOK_S, self._tick)
 
     def text(self) -> str:
         """The question, or the stages."""
         name = self._model.title
-        if stopping.is_over(self._model):
+        if self._model.is_over:
             verdict, saved = self._model.verdict(), self._model.checkpoint
             step = f" at step {fmt.grouped(self._model.step)}" if self._model.step else ""
             lines = [f"{name} is {verdict.state}{step}: {verdict.reason}"]
@@ -48,13 +46,13 @@ class StopBox(Box):
             lines += ["enter stops it, esc leaves it running"]
         else:
             lines = [f"Stopping {name}", ""]
-            lines += [f"{_SIGNS[s.progress]} {s.text}" for s in stopping.stages(self._model)]
+            lines += [stage.line for stage in stopping.stages(self._model)]
             lines += ["", *self._force_lines()]
         return "\n".join([*lines, *([self._said] if self._said else [])])
 
     async def action_confirm(self) -> None:
         """Ask for the stop, once."""
-        if self._asked_at is not None or stopping.is_over(self._model):
+        if self._asked_at is not None or self._model.is_over:
             return
         try:
             self._said = await stopping.ask(self._model, self._feed)
@@ -74,7 +72,7 @@ class StopBox(Box):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer each key only while it does something."""
-        over = stopping.is_over(self._model)
+        over = self._model.is_over
         if action == "confirm":
             return self._asked_at is None and not over
         if action == "force":

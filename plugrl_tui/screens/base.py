@@ -2,10 +2,13 @@
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.await_complete import AwaitComplete
 from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from plugrl_tui.app import PlugRLApp
 
 SCREENS: Mapping[str, str] = {
     "runs": "plugrl_tui.screens.runs:RunsScreen",
@@ -23,6 +26,11 @@ class RoomScreen(Screen[None]):
     """Its group in ``plugrl_tui.actions``."""
     PANE_GROUPS: ClassVar[tuple[str, ...]] = ()
     """The groups of its panes, for the help and the palette."""
+
+    @property
+    def plugrl_app(self) -> "PlugRLApp":
+        """The app, as what it is."""
+        return cast("PlugRLApp", self.app)
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Leave the screen; RUNS is behind the one that the app began with."""

@@ -1,6 +1,8 @@
 """COMPARE: two to four runs over one another."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +13,6 @@ from textual.widgets import Static
 
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import comparison
-from plugrl_tui.core.svg_chart import Line, svg
 from plugrl_tui.screens.base import RoomScreen
 from plugrl_tui.widgets.difference_table import DifferenceTable
 from plugrl_tui.widgets.key_line import KeyLine
@@ -86,8 +87,8 @@ class CompareScreen(RoomScreen):
             self.chart.draw()
             self.table.draw()
             problems = [problem for run in self._runs for problem in run.model.problems]
-            if problems:
-                self.query_one("#title", Static).update(f"plugrl ▸ compare     {problems[0]}")
+            title = "plugrl ▸ compare" + (f"     {problems[0]}" if problems else "")
+            self.query_one("#title", Static).update(title)
 
     def action_next_metric(self) -> None:
         """The next metric."""
@@ -113,30 +114,24 @@ class CompareScreen(RoomScreen):
 
     def action_export_csv(self) -> None:
         """A table."""
-        self._write("csv", comparison.csv_text(self._runs))
+        self._export("csv", partial(comparison.csv_text, self._runs))
 
     def action_export_svg(self) -> None:
         """A picture of the metric that is shown."""
         metric, over_time = self.chart.metric, self.chart.over_time
-        lines = []
-        for run in self._runs:
-            points = list(comparison.points(run, metric))
-            begin = points[0][1] if points else 0.0
-            xs = [moment - begin if over_time else step for step, moment, _ in points]
-            ys = [number for _, _, number in points]
-            lines.append(Line(run.name, list(zip(xs, ys, strict=True))))
-        x_label = "seconds since the start" if over_time else "steps"
-        self._write("svg", svg(lines, title=metric, x_label=x_label))
+        text = partial(comparison.svg_text, self._runs, metric, over_time=over_time)
+        self._export("svg", text)
 
     def action_leave(self) -> None:
         """Go back."""
         self.dismiss()
 
-    def _write(self, kind: str, text: str) -> None:
+    @work(group="export")
+    async def _export(self, kind: str, text: Callable[[], str]) -> None:
         names = "-".join(run.name for run in self._runs)[:120]
         path = Path.cwd() / f"compare-{names}.{kind}"
         try:
-            path.write_text(text, "utf-8")
+            await asyncio.to_thread(lambda: path.write_text(text(), "utf-8"))
         except OSError as error:
             self.notify(f"can't write {path}: {error.strerror}", severity="error")
         else:

@@ -1,6 +1,6 @@
 """LAUNCH: one form for everything that a run is made of, and the command that starts it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from textual.suggester import Suggester
 
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import checkpoints, command_line, form, kept_draft, launcher, preflight
-from plugrl_tui.core.command_line import PastedError
+from plugrl_tui.core.command_line import CommandError
 from plugrl_tui.core.draft import NAMES_KEY, NO_CLIENTS, Draft
 from plugrl_tui.core.form import FormRow, View
 from plugrl_tui.core.launcher import Launched
@@ -86,7 +86,7 @@ class LaunchScreen(RoomScreen):
         """Take another draft, keep it, and check what only the machine knows."""
         self.draft, self.named = draft, _named(draft)
         self._findings = {}
-        with suppress(OSError):
+        with suppress(OSError):  # a full disk keeps nobody from launching
             kept_draft.keep(draft)
         self._show()
         if not draft.verdict.errors:
@@ -195,19 +195,11 @@ class LaunchScreen(RoomScreen):
 
     def action_copy_command(self) -> None:
         """Copy the command."""
-        if self.draft.verdict.errors:
-            self.notify("there is no command before all fields are right", severity="warning")
-            return
-        self.app.copy_to_clipboard(command_line.command_text(self.named))
-        self.notify("copied the command")
+        self._copy(command_line.command_text, "the command")
 
     def action_copy_client_command(self) -> None:
         """Copy the env clients' command."""
-        if self.draft.verdict.errors:
-            self.notify("there is no command before all fields are right", severity="warning")
-            return
-        self.app.copy_to_clipboard(command_line.client_text(self.named))
-        self.notify("copied the env clients' command")
+        self._copy(command_line.client_text, "the env clients' command")
 
     def action_warm(self) -> None:
         """Choose a checkpoint."""
@@ -252,7 +244,14 @@ class LaunchScreen(RoomScreen):
         with_prefect = draft.value("flow.prefect") and draft.value(NO_CLIENTS) != 0
         # What is left in the form is the next run: with a name of its own, and not a resume.
         self.change(self.draft.without_text(NAME).without_text("run.resume"))
-        self.app.push_screen(Starting(launched=launched, with_prefect=with_prefect, api_key=key))
+
+        def started(watch: bool | None) -> None:  # noqa: FBT001 -- a screen's result
+            if watch:
+                # The form goes: what is behind MONITOR is the list of runs.
+                self.dismiss()
+                self.plugrl_app.open_monitor(str(launched.run_dir), api_key=key)
+
+        self.app.push_screen(Starting(launched=launched, with_prefect=with_prefect), started)
 
     def action_leave(self) -> None:
         """Go back; a filter goes first."""
@@ -261,6 +260,13 @@ class LaunchScreen(RoomScreen):
             self._show(replace(view, find="", only_changed=False))
         else:
             self.dismiss()
+
+    def _copy(self, text_of: Callable[[Draft], str], what: str) -> None:
+        if self.draft.verdict.errors:
+            self.notify("there is no command before all fields are right", severity="warning")
+            return
+        self.app.copy_to_clipboard(text_of(self.named))
+        self.notify(f"copied {what}")
 
     def _choose(self, row: FormRow, by: int) -> None:
         text = form.next_choice(row, by)
@@ -292,7 +298,7 @@ class LaunchScreen(RoomScreen):
     def _take_command(self, text: str) -> None:
         try:
             draft = command_line.read(text, self.draft)
-        except PastedError as error:
+        except CommandError as error:
             self.notify(str(error), severity="error")
             return
         self.change(draft)

@@ -1,9 +1,10 @@
 """RUNS: every run that this machine knows of, and what can be done with each."""
 
+import asyncio
 import shlex
 import shutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -15,7 +16,7 @@ from textual.widgets import Static
 from plugrl.runs import catalog
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import checkpoints, history, prefect_link
-from plugrl_tui.core.command_line import PastedError
+from plugrl_tui.core.command_line import CommandError
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.core.history import History, Listing, RunRow
 from plugrl_tui.core.prefect_link import FlowSummary
@@ -29,13 +30,10 @@ from plugrl_tui.widgets.run_table import RunTable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plugrl_tui.app import PlugRLApp
-
 REFRESH_S = 2.0
 WIDE = 110
 LOW = 18
 """Lines below which there is no room beside the table."""
-MAX_COMPARED = 4
 _NO_RUNS = [
     "no runs yet",
     "",
@@ -81,11 +79,6 @@ class RunsScreen(RoomScreen):
         yield KeyLine()
 
     @property
-    def app_(self) -> "PlugRLApp":
-        """The app, as what it is."""
-        return cast("PlugRLApp", self.app)
-
-    @property
     def table(self) -> RunTable:
         """The table."""
         return self.query_one(RunTable)
@@ -128,7 +121,7 @@ class RunsScreen(RoomScreen):
     def _show(self) -> None:
         rows = self._listing.rows if self._listing is not None else ()
         self.set_class(not rows, "-empty")
-        shown = [row for row in rows if matcher(self._filter)(row)]
+        shown = list(filter(matcher(self._filter), rows))
         title = f"Runs {len(shown)} of {len(rows)}: {self._filter}" if self._filter else "Runs"
         self.table.show(shown, title=title, empty=self._words_for_none(bool(rows)))
         skipped = self._listing.skipped if self._listing is not None else ()
@@ -198,16 +191,16 @@ class RunsScreen(RoomScreen):
 
     def action_new(self) -> None:
         """A new run."""
-        self.app_.open("launch")
+        self.plugrl_app.open("launch")
 
     def action_watch(self) -> None:
         """MONITOR."""
         if (run := self._chosen()) is not None:
-            self.app_.open_monitor(str(run.path))
+            self.plugrl_app.open_monitor(str(run.path))
 
     def action_attach(self) -> None:
         """A server by its URL."""
-        self.app_.ask_attach()
+        self.plugrl_app.ask_attach()
 
     def action_mark(self) -> None:
         """Mark."""
@@ -215,12 +208,14 @@ class RunsScreen(RoomScreen):
 
     def action_compare(self) -> None:
         """COMPARE."""
+        from plugrl_tui.core.comparison import MAX_RUNS
+
         marked = [row for row in self.table.runs if str(row.path) in self.table.marked]
-        if len(marked) < 2 or len(marked) > MAX_COMPARED:
-            words = f"mark 2 to {MAX_COMPARED} runs with space first, {len(marked)} are marked"
+        if not 2 <= len(marked) <= MAX_RUNS:
+            words = f"mark 2 to {MAX_RUNS} runs with space first, {len(marked)} are marked"
             self.notify(words, severity="warning")
             return
-        self.app_.open("compare", runs=tuple(row.path for row in marked))
+        self.plugrl_app.open("compare", runs=tuple(row.path for row in marked))
 
     def action_copy(self) -> None:
         """A run like this one."""
@@ -236,7 +231,13 @@ class RunsScreen(RoomScreen):
             words = "its process is still ending, try again"
             words = words if run.state.final else "enter watches it"
             self.notify(f"{run.name} is {run.state}: {words}", severity="warning")
-        elif checkpoints.newest_whole(run.path) is None:
+        else:
+            self._resume(run)
+
+    @work(exclusive=True, group="resume")
+    async def _resume(self, run: RunRow) -> None:
+        # Whether a checkpoint is whole is told by its hashes, and models may be large.
+        if await asyncio.to_thread(checkpoints.newest_whole, run.path) is None:
             words = f"{run.name} has saved no checkpoint to go on from; N starts it anew"
             self.notify(words, severity="warning")
         else:
@@ -245,12 +246,8 @@ class RunsScreen(RoomScreen):
     def action_warm(self) -> None:
         """Another run from one of its checkpoints."""
         run = self._chosen()
-        if run is None:
-            return
-        try:
-            draft = history.copied(run)
-        except PastedError as error:
-            self.notify(f"its command can't be read: {error}", severity="error")
+        draft = None if run is None else self._draft(run, history.copied)
+        if run is None or draft is None:
             return
         if checkpoints.WARM_FIELD not in draft.specs:
             words = f"{draft.names.algorithm} can't start from a checkpoint"
@@ -262,7 +259,7 @@ class RunsScreen(RoomScreen):
             if step_dir is not None:
                 warm = draft.with_text(checkpoints.WARM_FIELD, str(step_dir))
                 origin = f"from {run.name} @ {int(step_dir.name):,}"
-                self.app_.open("launch", draft=warm, origin=origin)
+                self.plugrl_app.open("launch", draft=warm, origin=origin)
 
         self.app.push_screen(CheckpointPicker(draft=draft, only=run.path), take)
 
@@ -292,6 +289,10 @@ class RunsScreen(RoomScreen):
 
     @work(thread=True, group="delete")
     def _delete(self, run: RunRow) -> None:
+        if history.process_lives(run):  # resumed while its name was typed
+            words = f"{run.name} goes on meanwhile, so it is kept"
+            self.app.call_from_thread(self.notify, words, severity="warning")
+            return
         try:
             shutil.rmtree(run.path)
             catalog.forget(run.path)
@@ -307,9 +308,13 @@ class RunsScreen(RoomScreen):
         return self.table.current
 
     def _launch(self, run: RunRow, make: Callable[[RunRow], Draft], origin: str) -> None:
+        draft = self._draft(run, make)
+        if draft is not None:
+            self.plugrl_app.open("launch", draft=draft, origin=origin)
+
+    def _draft(self, run: RunRow, make: Callable[[RunRow], Draft]) -> Draft | None:
         try:
-            draft = make(run)
-        except PastedError as error:
+            return make(run)
+        except CommandError as error:
             self.notify(f"its command can't be read: {error}", severity="error")
-            return
-        self.app_.open("launch", draft=draft, origin=origin)
+            return None

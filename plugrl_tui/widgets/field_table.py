@@ -10,7 +10,7 @@ from plugrl_tui.core import form
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.core.form import FormRow, View
 from plugrl_tui.core.format import fitted
-from plugrl_tui.core.glyphs import LOST
+from plugrl_tui.core.glyphs import CROSS
 from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
 
@@ -97,10 +97,10 @@ class FieldTable(CursorPane):
         if row.is_group:
             sign = "▸" if row.closed else "▾"
             count = f" ({row.text})" if row.closed else ""
-            mark = f" {LOST}" if row.error else " *" if row.closed and row.changed else ""
+            mark = f" {CROSS}" if row.error else " *" if row.closed and row.changed else ""
             return [Span(f" {sign} {row.label}{count}{mark}".ljust(width), cursor or "strong")]
         mark, mark_style = (
-            (LOST, "bad") if row.error else ("*", "warn") if row.changed else ("", "")
+            (CROSS, "bad") if row.error else ("*", "warn") if row.changed else ("", "")
         )
         label_width = min(_LABEL_WIDTH, max(width - _MARK_WIDTH - _MIN_TEXT_WIDTH, 8))
         room = width - _MARK_WIDTH - label_width - 1

@@ -9,7 +9,6 @@ from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import bar, sparkline
 from plugrl_tui.core.model import Part
 from plugrl_tui.core.snapshot import InferQueue, Percentiles, Snapshot
-from plugrl_tui.core.stopping import is_over
 from plugrl_tui.widgets.pane import Row, Span
 from plugrl_tui.widgets.run_pane import RunPane
 
@@ -44,7 +43,7 @@ class InferPane(RunPane):
         return rows
 
     def _queued(self, snapshot: Snapshot, width: int) -> Row:
-        if is_over(self.model):
+        if self.model.is_over:
             return [Span("the run is over; its last were", "dim")]
         queue = snapshot.queue
         if queue.threshold_envs is not None:

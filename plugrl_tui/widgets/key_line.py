@@ -28,9 +28,13 @@ class KeyLine(Widget):
     DEFAULT_CSS = "KeyLine { height: 1; dock: bottom; background: $panel; }"
     can_focus = False
 
+    def __init__(self) -> None:
+        """Begin without keys."""
+        super().__init__()
+        self._places: list[_Shown] = []
+
     def on_mount(self) -> None:
         """Draw anew when the keys change."""
-        self._places: list[_Shown] = []
         self.screen.bindings_updated_signal.subscribe(self, self._changed)
 
     def render_line(self, y: int) -> Strip:

@@ -7,7 +7,7 @@ from plugrl_tui.core import command_line
 from plugrl_tui.core.draft import NO_CLIENTS, Draft
 from plugrl_tui.core.form import FormRow
 from plugrl_tui.core.format import fitted
-from plugrl_tui.core.glyphs import LOST
+from plugrl_tui.core.glyphs import BANG, CROSS
 from plugrl_tui.core.preflight import Finding, Level
 from plugrl_tui.widgets.pane import Pane, Row, Span
 
@@ -75,9 +75,9 @@ class FieldLines(_Lines):
         first: Row = [Span(fitted(about, width), "accent")]
         finding = self._findings.get(row.key)
         if row.error:
-            return [first, [Span(fitted(f"{LOST} {row.error}", width), "bad")]]
+            return [first, [Span(fitted(f"{CROSS} {row.error}", width), "bad")]]
         if finding is not None and finding.level is Level.NOTE:
-            return [first, [Span(fitted(f"! {finding.sentence}", width), "warn")]]
+            return [first, [Span(fitted(f"{BANG} {finding.sentence}", width), "warn")]]
         if len(lines) == 1 and len(about) + len(lines[0]) + 3 <= width and finding is not None:
             whole: Row = [Span(f"{about} · ", "accent"), Span(lines[0])]
             return [whole, [Span(fitted(finding.sentence, width), "dim")]]

@@ -9,7 +9,6 @@ from plugrl_tui.core.curves import LENGTH, RETURN, Curve
 from plugrl_tui.core.glyphs import DOWN, THEN, UP, sparkline
 from plugrl_tui.core.model import Part
 from plugrl_tui.core.snapshot import Snapshot
-from plugrl_tui.core.stopping import is_over
 from plugrl_tui.widgets.pane import Row, Span
 from plugrl_tui.widgets.run_pane import RunPane
 
@@ -40,7 +39,7 @@ class LearnPane(RunPane):
     def rows(self, width: int, height: int) -> Sequence[Row]:
         """The phase, the learns, the return, the losses."""
         rows: list[Row] = []
-        if self.model.snapshot is not None and not is_over(self.model):
+        if self.model.snapshot is not None and not self.model.is_over:
             rows += [self._phase(self.model.snapshot, width)]
         rows += [self._learns(width), self._returns(width)]
         if self.zoomed or height >= _TALL:

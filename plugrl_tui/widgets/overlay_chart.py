@@ -28,10 +28,12 @@ class OverlayChart(Pane):
         self.metric = RETURN
         self.over_time = False
         self.smoothing = 0
+        self._metrics: list[str] = []
+        """Those that there were when it was last drawn: the runs may just be read."""
 
     def turn_metric(self, by: int) -> None:
         """Draw another metric."""
-        names = comparison.metrics(self.runs)
+        names = self._metrics
         if names:
             place = names.index(self.metric) if self.metric in names else -1
             self.metric = names[(place + by) % len(names)]
@@ -48,6 +50,7 @@ class OverlayChart(Pane):
             return self._drawn(width, height) if ours else self._rows
 
     def _drawn(self, width: int, height: int) -> Sequence[Row]:
+        self._metrics = comparison.metrics(self.runs)
         weight = SMOOTHING[self.smoothing]
         name = "return" if self.metric == RETURN else self.metric
         self.title = name + (f" (ema {weight:g})" if weight else "")

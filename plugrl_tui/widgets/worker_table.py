@@ -9,7 +9,6 @@ from textual.binding import BindingType
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.model import Part
-from plugrl_tui.core.stopping import is_over
 from plugrl_tui.core.workers import Condition, WorkerRow
 from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
@@ -18,7 +17,7 @@ from plugrl_tui.widgets.run_pane import RunPane
 _STYLES = {
     Condition.LOST: "bad",
     Condition.SLOW: "warn",
-    Condition.SILENT: "dim",
+    Condition.MUTE: "dim",
     Condition.SYNC: "accent",
     Condition.OK: "good",
 }
@@ -100,7 +99,7 @@ class WorkerTable(RunPane, CursorPane):
 
     def _nobody(self, width: int) -> list[Row]:
         """The command that starts an env client, in words that can be copied."""
-        if is_over(self.model):
+        if self.model.is_over:
             return [[Span("the run is over, nobody is connected", "dim")]]
         if self.model.snapshot is None:
             return [[Span("no server, so nobody is connected", "dim")]]

@@ -33,7 +33,7 @@ def save(run_dir: Path, step: int, **origin: Any) -> Path:
 def test_the_newest_comes_first_with_return_time_and_size(tmp_path: Path) -> None:
     save(tmp_path, 100)
     newest = save(tmp_path, 200)
-    rows = checkpoints.rows("mine", tmp_path, Draft())
+    rows = checkpoints.rows(tmp_path, Draft())
     assert [row.step for row in rows] == [200, 100]
     assert rows[0].path == newest
     assert rows[0].episode_return == 12.5

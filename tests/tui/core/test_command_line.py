@@ -16,7 +16,7 @@ from plugrl.errors import UsageError
 from plugrl.registry import POLICIES
 from plugrl_tui.core import catalog, command_line
 from plugrl_tui.core.catalog import Names
-from plugrl_tui.core.command_line import PastedError
+from plugrl_tui.core.command_line import CommandError
 from plugrl_tui.core.draft import Draft, FlowChoices
 from plugrl_tui.core.fields import FieldSpec, Kind
 
@@ -171,7 +171,7 @@ def test_switches_take_no_value() -> None:
     ],
 )
 def test_what_is_no_command_is_refused_with_a_sentence(text: str, sentence: str) -> None:
-    with pytest.raises(PastedError) as refused:
+    with pytest.raises(CommandError) as refused:
         command_line.read(text, Draft())
     assert sentence in str(refused.value)
 

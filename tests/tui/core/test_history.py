@@ -12,7 +12,7 @@ import pytest
 from plugrl.runs.liveness import own_start, this_host
 from plugrl.runs.records import Checkpoint, Event, RunState, RunStatus, append_event, write_status
 from plugrl_tui.core import history
-from plugrl_tui.core.command_line import PastedError
+from plugrl_tui.core.command_line import CommandError
 from plugrl_tui.core.history import History, RunRow
 from plugrl_tui.core.run_filter import matcher
 from tests.tui import run_folders
@@ -154,7 +154,7 @@ def test_a_command_that_is_not_ours_is_refused_with_a_sentence(tmp_path: Path) -
     (folder / "run.json").write_text(json.dumps({**data, "argv": ["python", "mine.py"]}))
     row = only_row()
     assert history.changed_fields(row) == ()
-    with pytest.raises(PastedError, match="expected flags"):
+    with pytest.raises(CommandError, match="expected flags"):
         history.resumed(row)
 
 

@@ -15,7 +15,8 @@ from plugrl_tui.core import launcher
 from plugrl_tui.core.catalog import Names
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.core.launcher import Launched
-from plugrl_tui.core.starting import Progress, Start
+from plugrl_tui.core.stages import Progress
+from plugrl_tui.core.starting import Start
 
 pytestmark = pytest.mark.integration
 DEADLINE_S = 120.0

@@ -7,7 +7,8 @@ import pytest
 
 from plugrl.runs.records import RunState, RunStatus, write_status
 from plugrl_tui.core.launcher import Launched
-from plugrl_tui.core.starting import Progress, Start
+from plugrl_tui.core.stages import Progress
+from plugrl_tui.core.starting import Start
 
 NOW = 1_800_000_000.0
 

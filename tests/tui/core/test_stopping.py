@@ -14,7 +14,7 @@ from plugrl_tui.core.feed import FeedError
 from plugrl_tui.core.feed_fake import DemoFeed, played
 from plugrl_tui.core.model import Link, RunModel
 from plugrl_tui.core.snapshot import Learn
-from plugrl_tui.core.stopping import Progress
+from plugrl_tui.core.stages import Progress
 
 
 @pytest.fixture

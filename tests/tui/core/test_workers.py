@@ -22,7 +22,7 @@ def test_each_trouble_has_its_name():
     workers.update(crowd, [], 1.0)
     found = conditions(workers)
     assert found[10] is found[13] is Condition.SLOW
-    assert found[11] is Condition.SILENT
+    assert found[11] is Condition.MUTE
     assert found[12] is Condition.SYNC
     assert found[15] is Condition.LOST
     assert found[0] is found[14] is Condition.OK
