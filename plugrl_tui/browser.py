@@ -7,7 +7,7 @@ import sys
 from plugrl.errors import UsageError
 
 HOST = "127.0.0.1"
-"""Whoever sees the page can start and stop runs, so it is never served to others."""
+"""Whoever sees the page can start and stop runs, so it is never served to other machines."""
 
 
 def serve(port: int) -> int:
@@ -17,7 +17,7 @@ def serve(port: int) -> int:
         UsageError: the port is taken, or textual-serve is not installed.
     """
     try:
-        from textual_serve.server import Server
+        from plugrl_tui.page_server import PageServer
     except ImportError as error:
         raise UsageError("expected textual-serve: pip install 'plugrl[tui]'") from error
     with socket.socket() as probe:
@@ -29,5 +29,5 @@ def serve(port: int) -> int:
                 f"can't listen on {HOST}:{port}: {error}; take another --port"
             ) from error
     command = shlex.join([sys.executable, "-m", "plugrl_tui"])
-    Server(command, host=HOST, port=port, title="plugrl").serve()
+    PageServer(command, host=HOST, port=port, title="plugrl").serve()
     return 0

@@ -8,10 +8,14 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from plugrl.runs.catalog import register
 from plugrl.runs.liveness import own_start, this_host
@@ -141,35 +145,60 @@ def test_a_taken_port_is_a_sentence(capsys):
     assert "take another --port" in capsys.readouterr().err
 
 
-def test_help_is_as_pinned(monkeypatch, capsys):
+def test_help_is_as_pinned(monkeypatch, capsys, golden):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
     for command in ([], ["attach"], ["watch"], ["runs"], ["doctor"], ["serve"]):
         with pytest.raises(SystemExit, match="0"):
             cli.run([*command, "--help"])
-    golden = Path(__file__).parent / "golden" / "help.txt"
-    assert capsys.readouterr().out == golden.read_text("utf-8")
+    golden("help.txt", capsys.readouterr().out)
 
 
-@pytest.mark.integration
-def test_the_page_is_served_on_this_machine_only(own_home):
+@pytest.fixture
+def port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def served(own_home: Path, port: int) -> Iterator[psutil.Process]:
+    """The process that serves the page, once the page is there."""
     command = [sys.executable, "-m", "plugrl_tui", "serve", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
-            page = ""
             deadline = time.monotonic() + 60
-            while not page:
+            while not page_at(port):
                 assert time.monotonic() < deadline
-                try:
-                    with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as answer:
-                        page = answer.read().decode()
-                except OSError:
-                    assert server.poll() is None
-            assert "plugrl" in page
-            listening = psutil.Process(server.pid).net_connections()
-            assert {c.laddr.ip for c in listening if c.status == "LISTEN"} == {"127.0.0.1"}
+                assert server.poll() is None
+            yield psutil.Process(server.pid)
         finally:
             server.terminate()
+
+
+def page_at(port: int) -> str:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as answer:
+            return str(answer.read().decode())
+    except OSError:
+        return ""
+
+
+@pytest.mark.integration
+def test_the_page_is_served_on_this_machine_only(served, port):
+    assert "plugrl" in page_at(port)
+    listening = [c for c in served.net_connections() if c.status == "LISTEN"]
+    assert {c.laddr.ip for c in listening} == {"127.0.0.1"}
+
+
+@pytest.mark.integration
+@pytest.mark.usefixtures("served")
+def test_the_app_in_a_browser_obeys_its_own_page_and_no_other(port):
+    url = f"ws://127.0.0.1:{port}/ws"
+    for origin in (None, Origin("http://evil.example"), Origin(f"http://evil.example:{port}")):
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(url, origin=origin, proxy=None)
+    for host in ("127.0.0.1", "localhost"):
+        with connect(url, origin=Origin(f"http://{host}:{port}"), proxy=None) as page:
+            page.send('["ping", 7]')
+            assert json.loads(page.recv(30)) == ["pong", 7]
