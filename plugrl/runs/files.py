@@ -53,15 +53,13 @@ def append_text(path: Path, text: str) -> None:
     """Append whole lines in one write; a line that a killed writer left open is ended first.
 
     Raises:
-        OSError: the disk is full or read-only.
+        OSError: the disk is full or read-only, and has none of the lines.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         size = os.fstat(descriptor).st_size
         open_line = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-        data = (b"\n" if open_line else b"") + text.encode()
-        while data:
-            data = data[os.write(descriptor, data) :]
+        _append(descriptor, size, (b"\n" if open_line else b"") + text.encode())
     finally:
         os.close(descriptor)
 
@@ -79,3 +77,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     return str(value)
+
+
+def _append(descriptor: int, size: int, data: bytes) -> None:
+    written = 0
+    try:
+        while written < len(data):
+            written += os.write(descriptor, data[written:])
+    except OSError:
+        # The lines will be written again, whole: a part of them must not stay before that, unless
+        # another process has written behind it.
+        if os.fstat(descriptor).st_size == size + written:
+            os.ftruncate(descriptor, size)
+        raise
