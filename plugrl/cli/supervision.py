@@ -179,26 +179,27 @@ class Supervisor:
                 return
             self._clients.kill()
             self._clients = None
-            come_back = await self._clients_come_back(clients_end.result())
+            pause_s = self._clients_pause(clients_end.result())
+            come_back = pause_s is not None and not await self._stops_within(pause_s, server_end)
         if not await _ends(server_end, FAILED_GRACE_S if self._clients_code else SERVER_GRACE_S):
             # It saves what there is, and has a limit of its own for that.
             server.signal(signal.SIGTERM)
         await server_end
 
-    async def _clients_come_back(self, code: int) -> bool:
-        """Whether to start the clients again, after a pause; they ended with ``code``."""
+    def _clients_pause(self, code: int) -> float | None:
+        """Seconds before clients that ended with ``code`` are started again; None if not at all."""
         if code == 0 or self._stop.is_set():
-            return False
+            return None
         spent = code == EXIT_USAGE
         pause_s = None if spent else self._clients_budget.spend(self._newest_step())
         if pause_s is None:
             logger.error("the env clients failed with exit code %d", code)
             self._clients_code = code
-            return False
+            return None
         logger.error(
             "the env clients failed with exit code %d; they begin again in %.1f s", code, pause_s
         )
-        return not await self._stops_within(pause_s)
+        return pause_s
 
     async def _judge(self, attempt: int, server: Child, *, listened: bool) -> Ending:
         code = await server.wait()
@@ -234,9 +235,11 @@ class Supervisor:
             logger.warning("the run's checkpoints can't be looked at: %s", error)
         return self._step
 
-    async def _stops_within(self, pause_s: float) -> bool:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stop.wait(), pause_s)
+    async def _stops_within(self, pause_s: float, *ends: "asyncio.Task[int]") -> bool:
+        """Whether somebody asks for a stop in that time, which is over when one of ``ends`` is."""
+        stop = asyncio.create_task(self._stop.wait())
+        await asyncio.wait((stop, *ends), timeout=pause_s, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
         return self._stop.is_set()
 
     async def _end_clients(self, ending: Ending) -> None:

@@ -158,6 +158,30 @@ async def test_a_stop_between_two_attempts_is_told_as_the_end(tmp_path):
     ]
 
 
+async def test_a_server_that_dies_while_its_clients_are_away_is_not_waited_for(
+    tmp_path, monkeypatch
+):
+    def nowhere(url: str) -> list[str]:
+        return ["dummy-v1", "state", "--server-host=ws://127.0.0.1:9", "--retry-limit=1"]
+
+    def kill_server() -> None:
+        # Asked when the clients have failed, before they are to begin again.
+        if killer.endings == []:
+            os.kill(killer.pid, signal.SIGKILL)
+
+    killer = Killer(times=0)
+    plan = PlanOfTwo(tmp_path, nowhere, *ENDLESS)
+    monkeypatch.setattr(plan, "newest_step", kill_server)
+    supervisor = Supervisor(
+        plan, restarts=RestartConfig(retries=1, retry_delay=60.0), onlooker=killer
+    )
+    killer.after_a_crash = lambda: supervisor.request_stop("enough")
+    async with asyncio.timeout(55):
+        ending = await supervisor.run()
+    assert ending.outcome is Outcome.STOPPED
+    assert killer.endings[0] == (*KILLED, True)
+
+
 async def test_checkpoints_that_cannot_be_looked_at_end_no_run(tmp_path, monkeypatch, caplog):
     def vanished() -> None:
         raise OSError(116, "Stale file handle")
