@@ -77,7 +77,7 @@ class Chronicle(Onlooker):
 
     def _append_unless_there(self, name: str, ending: Ending) -> None:
         if not self._has_told(name, self.number(ending.attempt)):
-            self._append(name, ending, reason=ending.reason)
+            self._append(name, ending, **({} if ending.reason is None else {"why": ending.reason}))
 
     def _has_told(self, name: str, number: int) -> bool:
         """Whether the server has told its end."""

@@ -41,7 +41,9 @@ async def test_a_crash_with_another_attempt_to_come_is_an_event_and_a_wait(tmp_p
 def test_the_end_is_written_where_the_server_did_not(tmp_path, chronicle, outcome, state, events):
     ending = Ending(attempt=1, outcome=outcome, exit_code=3, reason="why")
     chronicle.ended(ending, pause_s=None)
-    assert [e.event for e in records.read_events(tmp_path)] == events
+    told = records.read_events(tmp_path)
+    assert [e.event for e in told] == events
+    assert {e.details["why"] for e in told} == {"why"}
     status = records.read_status(tmp_path)
     assert (status.state, status.exit_code, status.reason) == (state, 3, "why")
 
