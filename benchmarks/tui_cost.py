@@ -30,7 +30,7 @@ import psutil
 from benchmarks.record import record as write_result
 from plugrl.runs.catalog import register
 from plugrl.runs.records import RunRecord, RunState, RunStatus, write_run, write_status
-from plugrl_tui.core.feed_fake import TICK_S, DemoServer
+from plugrl_tui.core.feed_demo import TICK_S, DemoServer
 from plugrl_tui.core.snapshot import Snapshot
 
 COLUMNS, LINES = 140, 45

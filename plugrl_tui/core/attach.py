@@ -28,7 +28,7 @@ def attach(target: str, access: Access | None = None) -> Attached:
     if access.api_key is None:
         access = Access(api_key=os.environ.get(API_KEY_VARIABLE) or None, tls_ca=access.tls_ca)
     if target == DEMO:
-        from plugrl_tui.core.feed_fake import DemoFeed
+        from plugrl_tui.core.feed_demo import DemoFeed
 
         return Attached(RunModel(DEMO), DemoFeed())
     if is_url(target):

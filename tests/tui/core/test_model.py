@@ -7,7 +7,7 @@ import pytest
 
 from plugrl.runs.liveness import own_start, this_host
 from plugrl.runs.records import RunState, RunStatus
-from plugrl_tui.core.feed_fake import DemoServer, begin, played
+from plugrl_tui.core.feed_demo import DemoServer, begin, played
 from plugrl_tui.core.model import STALE_AFTER_S, Link, Part, RunModel
 from plugrl_tui.core.snapshot import LogLine, Process, Snapshot
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plugrl_tui.core.feed_fake import DemoServer
+from plugrl_tui.core.feed_demo import DemoServer
 from plugrl_tui.core.rates import Rates
 from plugrl_tui.core.snapshot import Counters, InferQueue, Process, Snapshot
 

@@ -11,7 +11,7 @@ from plugrl.runs.liveness import started_at, this_host
 from plugrl.runs.records import RunState, RunStatus
 from plugrl_tui.core import stopping
 from plugrl_tui.core.feed import FeedError
-from plugrl_tui.core.feed_fake import DemoFeed, played
+from plugrl_tui.core.feed_demo import DemoFeed, played
 from plugrl_tui.core.model import Link, RunModel
 from plugrl_tui.core.snapshot import Learn
 from plugrl_tui.core.stages import Progress

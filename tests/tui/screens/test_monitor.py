@@ -14,7 +14,7 @@ from plugrl.runs.records import RunState, RunStatus
 from plugrl_tui.app import PlugRLApp, Start
 from plugrl_tui.core.attach import Attached
 from plugrl_tui.core.feed import FeedError
-from plugrl_tui.core.feed_fake import played
+from plugrl_tui.core.feed_demo import played
 from plugrl_tui.core.model import Link, RunModel
 from plugrl_tui.core.snapshot import Learn, LogLine
 from plugrl_tui.screens.monitor import MonitorScreen
