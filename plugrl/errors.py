@@ -1,4 +1,4 @@
-"""Every exception that PlugRL raises on purpose.
+"""Every exception that this library raises on purpose; flows and the app derive a few of their own.
 
     PlugRLError
     ├── UsageError                  a person asked for what can't be done; commands exit with 2
