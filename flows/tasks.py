@@ -27,34 +27,25 @@ async def is_disk_trouble(task: Any, task_run: TaskRun, state: State[Any]) -> bo
     return False
 
 
-BACKOFF = exponential_backoff(FIRST_PAUSE_S)
+PATIENT: dict[str, Any] = {
+    "retries": RETRIES,
+    "retry_delay_seconds": exponential_backoff(FIRST_PAUSE_S),
+    "retry_jitter_factor": 0.3,
+    "retry_condition_fn": is_disk_trouble,
+    "cache_policy": NO_CACHE,
+    "persist_result": False,
+}
+"""How both are run."""
 
 
-@task(
-    name="save checkpoint",
-    task_run_name="save-{step}",
-    retries=RETRIES,
-    retry_delay_seconds=BACKOFF,
-    retry_jitter_factor=0.3,
-    retry_condition_fn=is_disk_trouble,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@task(name="save checkpoint", task_run_name="save-{step}", **PATIENT)
 async def save_checkpoint(step: int, save: DiskWork[Any]) -> None:
     """Write the checkpoint of ``step``."""
     await asyncio.to_thread(save.attempt, _run_count())
     get_run_logger().info("%s", save)
 
 
-@task(
-    name="resume checkpoint",
-    retries=RETRIES,
-    retry_delay_seconds=BACKOFF,
-    retry_jitter_factor=0.3,
-    retry_condition_fn=is_disk_trouble,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+@task(name="resume checkpoint", **PATIENT)
 def resume_checkpoint(folder: str, search: DiskWork[Any]) -> None:
     """Find the newest valid checkpoint in ``folder``."""
     search.attempt(_run_count())
