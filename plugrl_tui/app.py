@@ -93,7 +93,9 @@ class PlugRLApp(App[None]):
 
     def open_monitor(self, target: str, *, api_key: str | None = None) -> None:
         """Watch a run: its name, its folder, or its server's URL."""
-        self.open("monitor", target=target, api_key=api_key)
+        from plugrl_tui.core.feed import Access
+
+        self.open("monitor", target=target, access=Access(api_key=api_key))
 
     def complain(self, error: Exception | str) -> None:
         """Say in a box what can't be done."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 PROG = "plugrl-tui"
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 _PORT = 8780
+_EVERY_S = 5.0
 _KEY_FILE_BITS_OF_OTHERS = 0o077
 _DESCRIPTION = "Choose, launch and watch training runs. Without a command: all runs, as a screen."
 _TARGET = "a run's name, its folder, or its server's address such as ws://gpu-box:8000"
@@ -50,9 +51,11 @@ def _runs_screen(arguments: Any) -> int:
 def _attach(arguments: Any) -> int:
     if not _has_screen():
         return _watch_plain(arguments)
-    access = _access(arguments)
-    _require_target(arguments.target, access)
-    return _screen(arguments, "monitor", target=arguments.target, access=access)
+    from plugrl_tui.core.attach import attach
+
+    # Before the screen opens, as a person then still sees what was typed.
+    attached = attach(arguments.target, _access(arguments))
+    return _screen(arguments, "monitor", attached=attached)
 
 
 def _watch(arguments: Any) -> int:
@@ -64,14 +67,13 @@ def _watch_plain(arguments: Any) -> int:
 
     from plugrl_tui.plain import watch
 
-    every_s = getattr(arguments, "every", 5.0)
-    return asyncio.run(watch(arguments.target, _access(arguments), every_s=every_s))
+    return asyncio.run(watch(arguments.target, _access(arguments), every_s=arguments.every))
 
 
 def _list_runs(arguments: Any) -> int:
     from plugrl_tui.plain import list_runs
 
-    return list_runs(as_json=getattr(arguments, "json", False))
+    return list_runs(as_json=arguments.json)
 
 
 def _doctor(_arguments: Any) -> int:
@@ -118,13 +120,6 @@ def _log_to_file() -> None:
     )
 
 
-def _require_target(target: str, access: "Access") -> None:
-    """Complain before the screen opens, where a person still sees what was typed."""
-    from plugrl_tui.core.attach import attach
-
-    attach(target, access)
-
-
 def _access(arguments: Any) -> "Access":
     from plugrl_tui.core.feed import Access
 
@@ -136,7 +131,10 @@ def _key_in(path: Path | None) -> str | None:
         return None
     if path.stat().st_mode & _KEY_FILE_BITS_OF_OTHERS:
         raise UsageError(f"expected a key that only you can read, others can: chmod 600 {path}")
-    return path.read_text("utf-8").strip() or None
+    try:
+        return path.read_text("utf-8").strip() or None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"expected a key as text, got {error.reason}, at {path}") from error
 
 
 def _complain(error: Exception, code: int) -> int:
@@ -158,13 +156,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser = argparse.ArgumentParser(prog=PROG, description=_DESCRIPTION, parents=[looks])
     parser.add_argument("--demo", action="store_true", help="a made-up run, for a first look")
-    parser.set_defaults(command=None, ascii=False, theme=None)
+    parser.set_defaults(command=None, ascii=False, theme=None, json=False, every=_EVERY_S)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     attach = commands.add_parser("attach", parents=[looks], help="watch one run")
     watch = commands.add_parser("watch", parents=[looks], help="the same; --plain as lines of text")
     watch.add_argument("--plain", action="store_true", help="lines of text, no screen")
     watch.add_argument(
-        "--every", type=float, default=5.0, metavar="SECONDS", help="at most one line in so long"
+        "--every",
+        type=float,
+        default=_EVERY_S,
+        metavar="SECONDS",
+        help="at most one line in so long",
     )
     for one_run in (attach, watch):
         _add_target(one_run)

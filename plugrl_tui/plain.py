@@ -103,24 +103,21 @@ def line_of(model: RunModel) -> str:
 
 def _as_row(run: FoundRun, now: float) -> tuple[str, ...]:
     record, status = run.record, run.status
-    if status is None:
-        return ("LOST", record.exp_name, f"{record.policy}/{record.algorithm}", fmt.MISSING, "")
     return (
-        observed_state(status, now).value,
+        _state(run, now),
         record.exp_name,
         f"{record.policy}/{record.algorithm}",
-        fmt.progress(status.step, status.total_steps),
-        status.url or "",
+        fmt.MISSING if status is None else fmt.progress(status.step, status.total_steps),
+        (status.url if status else None) or "",
     )
 
 
 def _as_json(run: FoundRun, now: float) -> dict[str, Any]:
     record, status = run.record, run.status
-    state = RunState.LOST if status is None else observed_state(status, now)
     return {
         "name": record.exp_name,
         "path": str(run.path),
-        "state": state.value,
+        "state": _state(run, now),
         "reason": status.reason if status else None,
         "policy": record.policy,
         "policy_variant": record.policy_variant,
@@ -135,3 +132,7 @@ def _as_json(run: FoundRun, now: float) -> dict[str, Any]:
         "created_at": record.created_at,
         "updated_at": status.updated_at if status else None,
     }
+
+
+def _state(run: FoundRun, now: float) -> str:
+    return (RunState.LOST if run.status is None else observed_state(run.status, now)).value

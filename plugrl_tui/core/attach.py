@@ -1,12 +1,14 @@
 """From what a person typed to the feed of a run."""
 
 import os
+from dataclasses import replace
 from typing import NamedTuple
 
 from plugrl_tui.core.feed import Access, Feed, is_url, server_url
 from plugrl_tui.core.model import RunModel
 
 API_KEY_VARIABLE = "PLUGRL_API_KEY"
+"""As in ``plugrl.config.server``, which the first picture does not wait for; a test compares."""
 DEMO = "demo"
 """A target that is no run: made-up news, for a first look."""
 
@@ -26,7 +28,7 @@ def attach(target: str, access: Access | None = None) -> Attached:
     """
     access = access or Access()
     if access.api_key is None:
-        access = Access(api_key=os.environ.get(API_KEY_VARIABLE) or None, tls_ca=access.tls_ca)
+        access = replace(access, api_key=os.environ.get(API_KEY_VARIABLE) or None)
     if target == DEMO:
         from plugrl_tui.core.feed_demo import DemoFeed
 

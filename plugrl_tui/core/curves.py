@@ -12,6 +12,11 @@ RETURN = "rollout/episode_return_mean"
 LENGTH = "rollout/episode_length_mean"
 
 
+def short_name(metric: str) -> str:
+    """A metric without its group; the one that matters most has a word of its own."""
+    return "return" if metric == RETURN else metric.rpartition("/")[2]
+
+
 class Curve:
     """One metric: its points in order of steps."""
 

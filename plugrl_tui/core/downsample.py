@@ -12,6 +12,10 @@ _FACTOR = 8
 """Points of one level that make one of the next."""
 
 
+SMOOTHING = (0.0, 0.9, 0.99)
+"""Weights of the average that charts offer, none first."""
+
+
 class Extent(NamedTuple):
     """The lowest and the highest of some values."""
 

@@ -161,7 +161,7 @@ def _field_row(
     if spec.kind is Kind.BOOL:
         choices = (spec.show(value=True), spec.show(value=False))
     elif spec.kind is Kind.CHOICE and spec.optional:
-        choices = (*choices, NO_ENV)
+        choices = (*choices, spec.show(None))
     return FormRow(
         key=key,
         label=spec.name,

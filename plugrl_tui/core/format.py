@@ -1,6 +1,7 @@
 """Numbers for eyes: short, aligned, and never cut in the middle."""
 
 import math
+import textwrap
 from datetime import datetime
 
 MISSING = "—"
@@ -101,6 +102,11 @@ def fitted(text: str, width: int, *, ellipsis: str = "…") -> str:
     cut = text[: width - len(ellipsis)]
     blank = cut.rfind(" ")
     return (cut[:blank] if blank >= width // 2 else cut).rstrip() + ellipsis
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most ``width`` columns, between words where it can be."""
+    return textwrap.wrap(text, max(width, 1), break_on_hyphens=False) or [""]
 
 
 def harmless(text: str) -> str:

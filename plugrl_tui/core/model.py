@@ -20,7 +20,7 @@ from plugrl_tui.core.workers import Workers
 
 MAX_LOG_LINES = 5000
 DEFAULT_PORT = 8000
-"""Where a server listens unless it is told otherwise."""
+"""Where a server listens unless it is told otherwise; a test compares it with the configs."""
 LOST_AFTER_S = 3.0
 """A run whose process is gone has so long to have left a last word."""
 STALE_AFTER_S = 2.5

@@ -51,7 +51,6 @@ class MonitorScreen(RoomScreen):
         self,
         *,
         target: str = "",
-        api_key: str | None = None,
         access: Access | None = None,
         attached: Attached | None = None,
     ) -> None:
@@ -59,15 +58,13 @@ class MonitorScreen(RoomScreen):
 
         Args:
             target: a run's name, its folder, or its server's URL.
-            api_key: the server's key, where it wants one.
-            access: all that the server may want, in place of the key.
+            access: what the server may want to know.
             attached: a model and its feed, in place of a target.
 
         Raises:
             UsageError: there is no such run.
         """
         super().__init__()
-        access = access or Access(api_key=api_key)
         self.model, self.feed = attached or attach(target, access)
         self._zoomed: RunPane | None = None
         self._frozen = False

@@ -11,15 +11,14 @@ from textual.binding import BindingType
 
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import format as fmt
-from plugrl_tui.core.curves import RETURN, Curve
-from plugrl_tui.core.downsample import Extent, Pyramid, smoothed
+from plugrl_tui.core.curves import RETURN, Curve, short_name
+from plugrl_tui.core.downsample import SMOOTHING, Extent, Pyramid, smoothed
 from plugrl_tui.core.model import Part, RunModel
 from plugrl_tui.core.raster import NO_DOTS, draw
 from plugrl_tui.widgets.pane import Row, Span
 from plugrl_tui.widgets.run_pane import RunPane
 
 _AXIS = 8
-_SMOOTHING = (0.0, 0.9, 0.99)
 
 
 class ChartPane(RunPane):
@@ -46,13 +45,15 @@ class ChartPane(RunPane):
     def rows(self, width: int, height: int) -> Sequence[Row]:
         """The curve with its axes, or why there is none."""
         curve = self.model.curves.get(self.metric)
-        self.title = f"{self._number} {_short(self.metric)}{self._manner()}"
+        self.title = f"{self._number} {short_name(self.metric)}{self._manner()}"
         self.subtitle = ""
         if curve is None or not len(curve.values):
             return [[Span("nothing to draw before the first learn has ended", "dim")]]
         plot_width, plot_height = width - _AXIS - 1, height - 2
         if plot_width < 4 or plot_height < 1:
-            return [[Span(f"{_short(self.metric)} ", "dim"), Span(fmt.value(curve.last), "strong")]]
+            return [
+                [Span(f"{short_name(self.metric)} ", "dim"), Span(fmt.value(curve.last), "strong")]
+            ]
         values = self._values(curve)
         extents = self._columns(curve, values, plot_width)
         return self._framed(curve, values, extents, plot_width, plot_height)
@@ -84,7 +85,7 @@ class ChartPane(RunPane):
 
     def action_smooth(self) -> None:
         """The next strength of smoothing."""
-        self._smoothing = (self._smoothing + 1) % len(_SMOOTHING)
+        self._smoothing = (self._smoothing + 1) % len(SMOOTHING)
         self.draw()
 
     def action_left(self) -> None:
@@ -107,14 +108,14 @@ class ChartPane(RunPane):
         self.draw()
 
     def _manner(self) -> str:
-        weight = _SMOOTHING[self._smoothing]
+        weight = SMOOTHING[self._smoothing]
         parts = [f"ema {weight:g}"] if weight else []
         parts += ["log"] if self._log_scale else []
         return f" ({', '.join(parts)})" if parts else ""
 
     def _values(self, curve: Curve) -> Pyramid:
         """The curve as it is to be drawn; unchanged where nothing is to be done to it."""
-        weight = _SMOOTHING[self._smoothing]
+        weight = SMOOTHING[self._smoothing]
         if not weight and not self._log_scale:
             return curve.values
         values = smoothed(curve.values.values, weight) if weight else curve.values.values
@@ -201,10 +202,6 @@ def _between(along: Sequence[float], values: Pyramid, after: int, place: float) 
     y0, y1 = values.values[after - 1], values.values[after]
     y = y0 + (y1 - y0) * (place - x0) / (x1 - x0)
     return Extent(y, y) if math.isfinite(y) else None
-
-
-def _short(metric: str) -> str:
-    return "return" if metric == RETURN else metric.rpartition("/")[2]
 
 
 def _time_of_day(seconds: float) -> str:

@@ -6,7 +6,7 @@ from plugrl_tui.core import comparison
 from plugrl_tui.core.comparison import Compared
 from plugrl_tui.core.format import fitted
 from plugrl_tui.widgets.list_pane import ListPane
-from plugrl_tui.widgets.overlay_chart import STYLES
+from plugrl_tui.widgets.overlay_chart import CURVE_STYLES
 from plugrl_tui.widgets.pane import Row, Span
 
 _NAME_WIDTH = 28
@@ -46,7 +46,7 @@ class DifferenceTable(ListPane):
         room = (width - name_width) // len(self.runs) - 1
         head: list[Span] = [Span(" " * name_width, "head")]
         for place, run in enumerate(self.runs):
-            head.append(Span(f" {run.letter}".ljust(room + 1), STYLES[place]))
+            head.append(Span(f" {run.letter}".ljust(room + 1), CURVE_STYLES[place]))
         rows: list[Row] = [head]
         for difference in shown[self._first : self._first + height - 1]:
             style = "strong" if difference.differs and self.all_fields else ""

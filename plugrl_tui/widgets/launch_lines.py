@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from plugrl_tui.core import command_line
 from plugrl_tui.core.draft import NO_CLIENTS, Draft
 from plugrl_tui.core.form import FormRow
-from plugrl_tui.core.format import fitted
+from plugrl_tui.core.format import fitted, wrapped
 from plugrl_tui.core.glyphs import BANG, CROSS
 from plugrl_tui.core.preflight import Finding, Level
 from plugrl_tui.widgets.pane import Pane, Row, Span
@@ -71,7 +71,7 @@ class FieldLines(_Lines):
         about = f"{row.key} : {row.type_words}"
         if row.default:
             about += f", default {row.default}"
-        lines = _wrapped(row.help, width)
+        lines = wrapped(row.help, width)
         first: Row = [Span(fitted(about, width), "accent")]
         finding = self._findings.get(row.key)
         if row.error:
@@ -123,18 +123,9 @@ class CommandLines(_Lines):
         if draft.verdict.errors:
             return ["no command before all fields are right: e goes to the next error"]
         words = [shlex.quote(word) for word in command_line.command(draft)]
-        lines = _wrapped("$ " + " ".join(words), width)
+        lines = wrapped("$ " + " ".join(words), width)
         if draft.value(NO_CLIENTS) == 0:
-            lines += _wrapped(
+            lines += wrapped(
                 "and env clients by hand (Y copies): " + command_line.client_text(draft), width
             )
         return lines
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines

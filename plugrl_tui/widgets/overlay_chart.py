@@ -6,6 +6,7 @@ from plugrl_tui.core import comparison
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.comparison import Axis, Compared
 from plugrl_tui.core.curves import RETURN
+from plugrl_tui.core.downsample import SMOOTHING
 from plugrl_tui.core.raster import NO_DOTS, bounds, draw
 from plugrl_tui.widgets.pane import Pane, Row, Span
 
@@ -14,8 +15,7 @@ _LETTER_EVERY = 24
 """Columns between two letters on a curve: they tell the curves apart without colour."""
 _ROOM_AT_END = 6
 """Columns before a curve's last letter that have no other."""
-STYLES = ("accent", "good", "warn", "bad")
-SMOOTHING = (0.0, 0.9, 0.99)
+CURVE_STYLES = ("accent", "good", "warn", "bad")
 
 
 class OverlayChart(Pane):
@@ -80,7 +80,7 @@ class OverlayChart(Pane):
         room = width // len(self.runs) - 6
         row: list[Span] = []
         for place, run in enumerate(self.runs):
-            row.append(Span(f" {run.letter} ", STYLES[place]))
+            row.append(Span(f" {run.letter} ", CURVE_STYLES[place]))
             row.append(Span(fmt.fitted(run.name, room) + "  "))
         return row
 
@@ -108,7 +108,7 @@ class OverlayChart(Pane):
             if (line, column) in letters:
                 owner = letters[line, column]
                 text = self.runs[owner].letter
-            style = "" if owner is None else STYLES[owner]
+            style = "" if owner is None else CURVE_STYLES[owner]
             if spans and spans[-1].style == style:
                 spans[-1] = Span(spans[-1].text + text, style)
             else:

@@ -47,7 +47,7 @@ class RunDetail(Pane):
         lines: list[Row] = []
         for label, text, style in self._facts(self._run, width - _LABEL_WIDTH):
             room = width - _LABEL_WIDTH
-            for place, part in enumerate(_wrapped(text, room)):
+            for place, part in enumerate(fmt.wrapped(text, room)):
                 head = label if place == 0 else ""
                 lines.append([Span(f"{head:<{_LABEL_WIDTH}}", "dim"), Span(part, style)])
         return lines
@@ -104,12 +104,3 @@ def _lifted(values: Sequence[float]) -> list[float]:
     """Above zero, so that a sparkline shows the shape of what is negative too."""
     lowest = min(values)
     return [value - lowest + (max(values) - lowest) / 20 for value in values]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    lines = [""]
-    for word in text.split(" "):
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
-    return [line[at : at + width] for line in lines for at in range(0, max(len(line), 1), width)]

@@ -105,7 +105,7 @@ class WorkerTable(RunPane, CursorPane):
             return [[Span("no server, so nobody is connected", "dim")]]
         command = self.model.client_command()
         rows: list[Row] = [[Span("no env client is connected; start one:", "warn")], []]
-        rows += [[Span(line, "strong")] for line in _wrapped(command, width)]
+        rows += [[Span(line, "strong")] for line in fmt.wrapped(command, width)]
         return [*rows, [], [Span("y copies this command", "dim")]]
 
 
@@ -159,12 +159,3 @@ def _detail(row: WorkerRow, width: int) -> list[Row]:
         f"{fmt.grouped(worker.frames_kept)} frames stored; discarded: {causes or 'none'}",
     )
     return [[Span("─" * width, "dim")], *([Span(fmt.fitted(line, width))] for line in lines)]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines

@@ -2,10 +2,12 @@
 
 import pytest
 
+from plugrl.config import client, server
 from plugrl.errors import UnknownNameError, UsageError
-from plugrl_tui.core.attach import attach
+from plugrl_tui.core.attach import API_KEY_VARIABLE, attach
 from plugrl_tui.core.feed import is_url, server_url
 from plugrl_tui.core.feed_live import LiveFeed
+from plugrl_tui.core.model import DEFAULT_PORT
 
 
 @pytest.mark.parametrize(
@@ -52,3 +54,8 @@ def test_the_key_of_the_environment_is_used(monkeypatch):
     feed = attach("ws://127.0.0.1:1").feed
     assert isinstance(feed, LiveFeed)
     assert feed._access.api_key == "secret"
+
+
+def test_what_is_known_of_the_configs_without_them_is_right():
+    assert server.API_KEY_VARIABLE == API_KEY_VARIABLE
+    assert server.ServerConfig().port == client.ClientConfig().server_port == DEFAULT_PORT

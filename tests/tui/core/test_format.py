@@ -85,6 +85,12 @@ def test_a_text_is_cut_between_words():
     assert fmt.fitted("finish what is in progress", 20) == "finish what is in…"
 
 
+def test_a_wrapped_text_has_whole_words_where_they_fit_and_at_least_one_line():
+    assert fmt.wrapped("--a-flag=1 of a command", 10) == ["--a-flag=1", "of a", "command"]
+    assert fmt.wrapped("/a/path/without/blanks", 10) == ["/a/path/wi", "thout/blan", "ks"]
+    assert fmt.wrapped("", 10) == [""]
+
+
 def test_sizes_and_waits_are_short():
     assert [fmt.size(n) for n in (512, 140_269, None)] == ["512 B", "137.0 KiB", "—"]
     assert [fmt.millis(s) for s in (0.002, 0.019, 1.54, None)] == ["2.0", "19", "1540", "—"]
