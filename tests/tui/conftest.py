@@ -1,10 +1,15 @@
 """One time zone and one folder of settings for everything that is drawn."""
 
+import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from plugrl.runs.catalog import find_runs
+from plugrl.runs.liveness import process_is
 
 
 @pytest.fixture(autouse=True)
@@ -22,3 +27,19 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home without runs and settings."""
     monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
+
+
+@pytest.fixture
+def nothing_left_behind(own_home: Path) -> Iterator[None]:
+    """Runs that a test has started end with it."""
+    yield
+    for run in find_runs().found:
+        if (status := run.status) is None:
+            continue
+        for pid, started in (
+            (status.pid, status.pid_started),
+            (status.server_pid, status.server_pid_started),
+        ):
+            if process_is(pid, started):
+                assert pid is not None
+                os.kill(pid, signal.SIGKILL)

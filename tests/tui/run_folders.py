@@ -10,6 +10,12 @@ from plugrl.runs.records import RunRecord, RunState, RunStatus, write_run, write
 
 GONE_PID = 2**22 + 1
 """Above what Linux gives to a process."""
+QUICK = (
+    "--no-prefect --port 0 --num-procs 2 --num-envs 2 --algo.global-steps 3_000_000 "
+    "--algo.rollout-steps 256 --algo.num-minibatches 4 --algo.num-epochs 2 "
+    "--algo.save-interval 100_000"
+)
+"""Flags of a real run that learns at once, and goes on for long enough."""
 ARGV = "plugrl-flow train gaussian-policy default ppo default --env=hopper"
 
 

@@ -8,7 +8,7 @@ from plugrl_tui.screens.monitor import MonitorScreen
 from plugrl_tui.screens.runs import RunsScreen
 from tests.server.conftest import Scripted, running
 from tests.tui.pictures import SIZES, seen, until
-from tests.tui.test_cli import make_run
+from tests.tui.run_folders import make_run
 
 pytestmark = pytest.mark.usefixtures("own_home")
 
@@ -26,7 +26,7 @@ async def test_a_run_that_is_not_there_is_a_sentence_above_runs():
 
 
 async def test_runs_is_behind_the_run_that_the_app_began_with(tmp_path):
-    make_run(tmp_path / "hopper-s1")
+    make_run(tmp_path, "hopper-s1")
     app = PlugRLApp(Start(screen="monitor", options={"target": "hopper-s1"}))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "DONE" in words(app))
@@ -74,13 +74,13 @@ async def test_help_and_errors_close_with_escape():
         app.complain("expected a run, got nothing")
         await until(pilot, lambda: "expected a run, got nothing" in words(app))
         await pilot.press("escape", "question_mark")
-        await until(pilot, lambda: "Show all keys." in words(app) or "Keys" in words(app))
+        await until(pilot, lambda: "Make up a new run." in words(app))
         await pilot.press("escape")
         assert isinstance(app.screen, RunsScreen)
 
 
 async def test_the_copied_command_starts_an_env_client(tmp_path):
-    make_run(tmp_path / "hopper-s1")
+    make_run(tmp_path, "hopper-s1")
     app = PlugRLApp(Start(screen="monitor", options={"target": "hopper-s1"}))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("y")
@@ -88,7 +88,7 @@ async def test_the_copied_command_starts_an_env_client(tmp_path):
 
 
 async def test_a_failure_of_the_app_is_one_sentence_and_a_way_on(tmp_path, monkeypatch):
-    make_run(tmp_path / "hopper-s1")
+    make_run(tmp_path, "hopper-s1")
     app = PlugRLApp()
     monkeypatch.setattr(PlugRLApp, "is_headless", property(lambda self: False))
     told: list[object] = []

@@ -10,6 +10,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -17,37 +18,21 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from plugrl.runs.catalog import register
 from plugrl.runs.liveness import own_start, this_host
-from plugrl.runs.records import RunRecord, RunState, RunStatus, write_run, write_status
+from plugrl.runs.records import RunState, RunStatus, write_status
 from plugrl_tui import cli
 from plugrl_tui.core.curves import RETURN
 from tests.server.conftest import Scripted, running
+from tests.tui.run_folders import make_run
 
 pytestmark = pytest.mark.usefixtures("own_home")
-RECORD = RunRecord(
-    exp_name="hopper-s1",
-    policy="gaussian-policy",
-    policy_variant="default",
-    algorithm="ppo",
-    algorithm_variant="default",
-    env="hopper",
-)
-
-
-def make_run(folder: Path, **status: object) -> Path:
-    folder.mkdir()
-    write_run(folder, RECORD)
-    usual = {"state": RunState.DONE, "step": 1000, "total_steps": 1000}
-    write_status(folder, RunStatus(**(usual | status)))  # type: ignore[arg-type]
-    register(folder)
-    return folder
+ALL_STEPS: dict[str, Any] = {"step": 1000, "total_steps": 1000}
 
 
 def test_without_a_terminal_the_runs_are_a_table(tmp_path, capsys):
     assert cli.run([]) == 0
     assert "no runs yet" in capsys.readouterr().out
-    make_run(tmp_path / "hopper-s1")
+    make_run(tmp_path, "hopper-s1", **ALL_STEPS)
     assert cli.run(["runs"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["state", "run", "policy/algorithm", "step", "url"]
@@ -55,7 +40,7 @@ def test_without_a_terminal_the_runs_are_a_table(tmp_path, capsys):
 
 
 def test_runs_as_json_are_for_scripts(tmp_path, capsys):
-    folder = make_run(tmp_path / "hopper-s1")
+    folder = make_run(tmp_path, "hopper-s1", **ALL_STEPS)
     assert cli.run(["runs", "--json"]) == 0
     (run,) = json.loads(capsys.readouterr().out)
     assert (run["name"], run["state"], run["path"]) == ("hopper-s1", "DONE", str(folder))
@@ -63,7 +48,7 @@ def test_runs_as_json_are_for_scripts(tmp_path, capsys):
 
 
 def test_a_damaged_run_is_named_beside_the_table(tmp_path, capsys):
-    (make_run(tmp_path / "hopper-s1") / "run.json").write_text("{")
+    (make_run(tmp_path, "hopper-s1", **ALL_STEPS) / "run.json").write_text("{")
     assert cli.run(["runs"]) == 0
     assert "run.json" in capsys.readouterr().err
 
@@ -72,7 +57,7 @@ def test_a_damaged_run_is_named_beside_the_table(tmp_path, capsys):
     ("state", "code"), [(RunState.DONE, 0), (RunState.STOPPED, 0), (RunState.FAILED, 1)]
 )
 def test_watching_a_run_that_is_over_says_so_and_ends_with_its_code(tmp_path, capsys, state, code):
-    folder = make_run(tmp_path / "hopper-s1", state=state, reason="because")
+    folder = make_run(tmp_path, "hopper-s1", state=state, reason="because", **ALL_STEPS)
     (folder / "metrics.jsonl").write_text(
         json.dumps({"step": 1000, RETURN: 12.0, "time": 1}) + "\n"
     )
@@ -84,8 +69,8 @@ def test_watching_a_run_that_is_over_says_so_and_ends_with_its_code(tmp_path, ca
 @pytest.mark.integration
 async def test_a_live_run_is_watched_until_it_is_stopped(tmp_path):
     async with running(Scripted()) as up:
-        me = {"host": this_host(), "pid": os.getpid(), "pid_started": own_start()}
-        folder = make_run(tmp_path / "hopper-s1", state=RunState.RUNNING, url=up.url, **me)
+        me: dict[str, Any] = {"host": this_host(), "pid": os.getpid(), "pid_started": own_start()}
+        folder = make_run(tmp_path, "hopper-s1", state=RunState.RUNNING, url=up.url, **me)
         command = [sys.executable, "-m", "plugrl_tui", "watch", str(folder), "--every", "0.1"]
         process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
         assert process.stdout is not None
@@ -125,10 +110,25 @@ def test_a_key_that_others_can_read_is_refused_and_never_shown(tmp_path, capsys)
     assert cli._key_in(key) == "hunter2"
 
 
+def test_a_key_file_that_is_no_text_is_a_sentence(tmp_path, capsys):
+    key = tmp_path / "key"
+    key.write_bytes(b"\xff\xfe")
+    key.chmod(0o600)
+    assert cli.run(["attach", "x:1", "--key-file", str(key)]) == cli.EXIT_USAGE
+    assert f"at {key}" in capsys.readouterr().err
+
+
+def test_doctor_takes_every_theme_that_the_app_takes(own_home, capsys):
+    own_home.mkdir()
+    (own_home / "tui.json").write_text('{"theme": "nord"}')
+    cli.run(["doctor"])
+    assert "✓ settings" in capsys.readouterr().out
+
+
 def test_doctor_says_what_works_and_names_what_does_not(tmp_path, capsys, monkeypatch):
     assert cli.run(["doctor"]) == 0
     assert "✓ textual" in capsys.readouterr().out
-    (make_run(tmp_path / "hopper-s1") / "run.json").unlink()
+    (make_run(tmp_path, "hopper-s1", **ALL_STEPS) / "run.json").unlink()
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
     assert cli.run(["doctor"]) == 1
     out = capsys.readouterr().out

@@ -3,10 +3,8 @@
 Launch, watch, save, leave; the run goes on; come back, stop, resume, start warm from it, compare.
 """
 
-import os
-import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ from textual.events import Paste
 from textual.pilot import Pilot
 
 from plugrl.runs import records
-from plugrl.runs.catalog import find_runs
 from plugrl.runs.liveness import process_is
 from plugrl.runs.records import RunState, RunStatus
 from plugrl_tui.app import PlugRLApp
@@ -25,31 +22,16 @@ from plugrl_tui.screens.launch import LaunchScreen
 from plugrl_tui.screens.monitor import MonitorScreen
 from plugrl_tui.screens.runs import RunsScreen
 from plugrl_tui.widgets.field_table import FieldTable
+from tests.tui.run_folders import QUICK
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.timeout(600),
+    pytest.mark.usefixtures("nothing_left_behind"),
+]
 
 DEADLINE_S = 120.0
 POLL_S = 0.05
-QUICK = (
-    "--no-prefect --port 0 --num-procs 2 --num-envs 2 --algo.global-steps 3_000_000 "
-    "--algo.rollout-steps 256 --algo.num-minibatches 4 --algo.num-epochs 2 "
-    "--algo.save-interval 100_000 --checkpoint-base-dir "
-)
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_behind(own_home: Path) -> Iterator[None]:
-    yield
-    for run in find_runs().found:
-        if (status := run.status) is None:
-            continue
-        for pid, started in (
-            (status.pid, status.pid_started),
-            (status.server_pid, status.server_pid_started),
-        ):
-            if process_is(pid, started):
-                assert pid is not None
-                os.kill(pid, signal.SIGKILL)
 
 
 async def until(pilot: Pilot[None], what: str, holds: Callable[[], bool]) -> None:
@@ -111,7 +93,7 @@ async def test_with_keys_alone(tmp_path: Path) -> None:
         await until(pilot, "RUNS", screen_is(pilot, RunsScreen))
         await pilot.press("n")
         await until(pilot, "LAUNCH", screen_is(pilot, LaunchScreen))
-        await paste(pilot, QUICK + str(tmp_path / "ckpt"))
+        await paste(pilot, f"{QUICK} --checkpoint-base-dir {tmp_path / 'ckpt'}")
         first = await start(pilot)
         assert first.name == "hopper-ppo-s0"
         await until(pilot, "a learn", lambda: status_of(first).num_learns > 0)

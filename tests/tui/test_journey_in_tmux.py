@@ -1,41 +1,23 @@
 """The whole way again, in a terminal: what Pilot can't see are escapes, pastes and real keys."""
 
-import os
 import shlex
-import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from plugrl.runs import records
-from plugrl.runs.catalog import find_runs
 from plugrl.runs.liveness import process_is
 from plugrl.runs.records import RunState
+from tests.tui.run_folders import QUICK
 from tests.tui.terminal import Terminal, tmux_is_there
 
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.timeout(600),
+    pytest.mark.usefixtures("nothing_left_behind"),
     pytest.mark.skipif(not tmux_is_there(), reason="needs tmux: make system installs it"),
 ]
-
-QUICK = (
-    "--no-prefect --port 0 --num-procs 2 --num-envs 2 --algo.global-steps 3_000_000 "
-    "--algo.rollout-steps 256 --algo.num-minibatches 4 --algo.num-epochs 2 "
-    "--algo.save-interval 100_000"
-)
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_behind(own_home: Path) -> Iterator[None]:
-    yield
-    for run in find_runs().found:
-        status = run.status
-        if status is not None and process_is(status.pid, status.pid_started):
-            assert status.pid is not None
-            os.kill(status.pid, signal.SIGKILL)
 
 
 def opened(tmp_path: Path, home: Path, width: int, height: int) -> Terminal:

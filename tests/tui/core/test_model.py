@@ -10,17 +10,7 @@ from plugrl.runs.records import RunState, RunStatus
 from plugrl_tui.core.feed_demo import DemoServer, begin, played
 from plugrl_tui.core.model import STALE_AFTER_S, Link, Part, RunModel
 from plugrl_tui.core.snapshot import LogLine, Process, Snapshot
-
-NOW = 1_800_000_000.0
-
-
-class Clock:
-    """Time that passes when it is told to."""
-
-    now = NOW
-
-    def __call__(self) -> float:
-        return self.now
+from tests.tui.clock import NOW, Clock
 
 
 def status(**changes) -> RunStatus:

@@ -43,6 +43,15 @@ def app_with(folders: tuple[Path, ...]) -> PlugRLApp:
     return PlugRLApp(Start(screen="compare", options={"runs": folders}))
 
 
+def notes(app: PlugRLApp) -> list[str]:
+    return [note.message for note in app._notifications]
+
+
+def told(app: PlugRLApp) -> set[str]:
+    """The kinds of the files that are said to be written."""
+    return {words.rpartition(".")[2] for words in notes(app) if words.startswith("wrote ")}
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_three_runs(folders: tuple[Path, ...], size: tuple[int, int]) -> None:
     app = app_with(folders)
@@ -85,6 +94,7 @@ async def test_exports_hold_every_point(folders: tuple[Path, ...], tmp_path: Pat
     async with app.run_test(size=(100, 40)) as pilot:
         await opened(pilot)
         await pilot.press("s", "S")
+        await until(pilot, lambda: {"csv", "svg"} <= told(app))
     with (tmp_path / "compare-hopper-s0-hopper-s1-hopper-s2.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * 2 * 40
@@ -102,8 +112,8 @@ async def test_a_folder_that_can_not_be_written_is_a_sentence(
     async with app.run_test(size=(100, 40)) as pilot:
         await opened(pilot)
         await pilot.press("s")
-        said = [note.message for note in app._notifications]
-        assert any("can't write" in words and "directory" in words for words in said)
+        await until(pilot, lambda: "can't write" in " ".join(notes(app)))
+        assert "directory" in " ".join(notes(app))
 
 
 async def test_one_run_alone_is_refused(folders: tuple[Path, ...]) -> None:

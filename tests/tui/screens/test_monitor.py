@@ -22,10 +22,10 @@ from plugrl_tui.widgets.infer_pane import InferPane
 from plugrl_tui.widgets.log_view import LogView
 from plugrl_tui.widgets.pane import Pane
 from plugrl_tui.widgets.worker_table import WorkerTable
+from tests.tui.clock import NOW, Clock
 from tests.tui.pictures import SIZES, assert_looks_like, seen, until
 
 pytestmark = pytest.mark.usefixtures("own_home")
-NOW = 1_800_000_000.0
 STATUS = RunStatus(
     state=RunState.RUNNING,
     step=412_672,
@@ -36,15 +36,6 @@ STATUS = RunStatus(
     pid=os.getpid(),
     pid_started=own_start(),
 )
-
-
-class Clock:
-    """Time that stands still."""
-
-    now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Still:
@@ -258,7 +249,7 @@ async def test_a_frozen_screen_holds_still_and_then_catches_up():
         await pilot.press("space")
         assert "FROZEN" in seen(app)
         model.add_log([LogLine(NOW, "INFO", "while it was frozen")])
-        await pilot.pause(0.6)
+        await settled(app, pilot)
         assert "while it was frozen" not in seen(app)
         await pilot.press("space")
         await until(pilot, lambda: "while it was frozen" in seen(app))

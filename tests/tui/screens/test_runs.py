@@ -143,7 +143,8 @@ async def test_a_run_without_a_checkpoint_can_not_be_resumed_and_says_so(base: P
     async with app.run_test(size=(100, 30)) as pilot:
         await opened(pilot, 1)
         await pilot.press("r")
-        assert "early has saved no checkpoint to go on from; N starts it anew" in notes(pilot)
+        words = "early has saved no checkpoint to go on from; N starts it anew"
+        await until(pilot, lambda: words in notes(pilot))
 
 
 async def test_a_copy_is_a_draft_of_the_same_command(base: Path) -> None:
