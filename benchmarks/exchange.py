@@ -145,6 +145,10 @@ class OurServer:
         with self.clients(clients, envs):
             return _rate(lambda: self._frames() / envs, clients, seconds)
 
+    def rate_now(self, envs: int, seconds: float) -> float:
+        """With the clients that are there."""
+        return _steady_rate(lambda: self._frames() / envs, seconds)
+
     @contextlib.contextmanager
     def clients(self, clients: int, envs: int) -> Iterator[None]:
         command = [sys.executable, "-m", "plugrl.cli.run_env_client", "dummy-v1"]
@@ -175,6 +179,10 @@ def _rate(count: Any, clients: int, seconds: float) -> float:
     while count() < first + 50 * clients and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(WARM_UP_S)
+    return _steady_rate(count, seconds)
+
+
+def _steady_rate(count: Any, seconds: float) -> float:
     began, before = time.perf_counter(), count()
     time.sleep(seconds)
     after, ended = count(), time.perf_counter()

@@ -2,8 +2,9 @@
 
     python -m benchmarks.viewers
 
-One server stays up for the whole run; none, one and ten viewers take turns, and medians of the
-ratios count. The viewers are in a process of their own that reads and throws away.
+One server and one client stay up for the whole run; none, one and ten viewers take turns, and the
+medians of the ratios count. The viewers are in a process of their
+own that reads and throws away.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from typing import Any
 
 from websockets.asyncio.client import connect
 
-from benchmarks.exchange import SPAWN, OurServer, our_server
+from benchmarks.exchange import SPAWN, WARM_UP_S, OurServer, our_server
 from benchmarks.record import record
 
 VIEWERS = (0, 1, 10)
@@ -25,8 +26,8 @@ CLIENTS, ENVS = 1, 8
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=1.5)
     arguments = parser.parse_args()
     with our_server() as server:
         result = measure(server, arguments.rounds, arguments.seconds)
@@ -38,12 +39,15 @@ def main() -> None:
 
 def measure(server: OurServer, rounds: int, seconds: float) -> dict[str, Any]:
     rates: dict[int, list[float]] = {viewers: [] for viewers in VIEWERS}
-    for turn in range(rounds):
-        # Each comes first in turn, so that none of them has the warmer machine.
-        for place in range(len(VIEWERS)):
-            viewers = VIEWERS[(turn + place) % len(VIEWERS)]
-            with watching(server.port, viewers):
-                rates[viewers].append(server.rate(CLIENTS, ENVS, seconds))
+    with server.clients(CLIENTS, ENVS):
+        while server.rate_now(ENVS, WARM_UP_S) < 1:
+            pass
+        for turn in range(rounds):
+            # Each comes first in turn, so that none of them has the warmer machine.
+            for place in range(len(VIEWERS)):
+                viewers = VIEWERS[(turn + place) % len(VIEWERS)]
+                with watching(server.port, viewers):
+                    rates[viewers].append(server.rate_now(ENVS, seconds))
     return {
         "clients": CLIENTS,
         "envs": ENVS,
