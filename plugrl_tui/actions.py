@@ -263,6 +263,12 @@ STARTING = (
     Action("starting.close", "escape", "Back", "Go back; the run goes on starting."),
 )
 
+EDITOR = (
+    Action(
+        "editor.cancel", "escape", "Cancel", "Leave the line; what was stays.", in_palette=False
+    ),
+)
+
 BOX = (Action("box.close", "escape", "Back", "Close this box."),)
 
 GROUPS: Mapping[str, tuple[Action, ...]] = {
@@ -278,6 +284,7 @@ GROUPS: Mapping[str, tuple[Action, ...]] = {
     "chart": CHART,
     "log": LOG,
     "stop": STOP,
+    "editor": EDITOR,
     "box": BOX,
 }
 
@@ -295,6 +302,7 @@ TITLES: Mapping[str, str] = {
     "chart": "In the chart",
     "log": "In the log",
     "stop": "When stopping",
+    "editor": "In a line to type in",
     "box": "In a box",
 }
 """What the help calls each group."""

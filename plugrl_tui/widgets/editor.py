@@ -4,11 +4,13 @@ import asyncio
 from pathlib import Path
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Paste
 from textual.message import Message
 from textual.suggester import Suggester, SuggestFromList
 from textual.widgets import Input
+
+from plugrl_tui.actions import bindings
 
 _COMMAND_STARTS = ("--", "plugrl")
 
@@ -21,7 +23,7 @@ class Editor(Input):
                            background: $surface-lighten-1; }
     Editor.-open { display: block; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("editor")]
 
     class Done(Message):
         """The person is done."""
@@ -79,7 +81,8 @@ class Editor(Input):
         self.close()
         self.post_message(self.Done(self.purpose, None))
 
-    def _on_paste(self, event: Paste) -> None:
+    def on_paste(self, event: Paste) -> None:
+        """Hand over a command; any other text goes into the line."""
         if event.text.strip().startswith(_COMMAND_STARTS):
             event.prevent_default()
             event.stop()

@@ -16,6 +16,7 @@ from plugrl_tui.screens.launch import LaunchScreen
 from plugrl_tui.screens.monitor import MonitorScreen
 from plugrl_tui.screens.runs import RunsScreen
 from plugrl_tui.widgets.chart import ChartPane
+from plugrl_tui.widgets.editor import Editor
 from plugrl_tui.widgets.list_pane import ListPane
 from plugrl_tui.widgets.log_view import LogView
 from plugrl_tui.widgets.worker_table import WorkerTable
@@ -33,6 +34,7 @@ OWNERS = {
     "chart": ChartPane,
     "log": LogView,
     "stop": StopBox,
+    "editor": Editor,
     "box": Box,
 }
 PAGE = Path(__file__).parents[2] / "docs" / "tui.md"

@@ -67,6 +67,17 @@ async def test_a_server_that_wants_a_key_refuses_without_it_and_takes_it():
             await until(lambda: model.link is Link.LIVE)
 
 
+@pytest.mark.parametrize("content", [None, "no certificate"])
+async def test_a_certificate_that_can_not_be_read_is_named(tmp_path, content):
+    path = tmp_path / "ca.pem"
+    if content is not None:
+        path.write_text(content)
+    async with fed("wss://127.0.0.1:1", Access(tls_ca=path)) as (model, _):
+        await until(lambda: model.link is Link.REFUSED)
+        assert model.link_reason.startswith("expected a certificate to trust, got ")
+        assert model.link_reason.endswith(f", at {path}")
+
+
 async def test_without_a_server_the_next_try_is_told_and_can_be_made_at_once():
     port = free_port()
     async with fed(f"ws://127.0.0.1:{port}") as (model, feed):
