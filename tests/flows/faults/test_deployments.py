@@ -1,6 +1,7 @@
 """Training started by Prefect: from a deployment that a process serves, and by a worker."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -22,26 +23,44 @@ pytestmark = [
 
 CRASH_AND_CANCEL = ["Crashed", "Cancelled"]
 OPTIONS = {"algo.global-steps": 1000000000, "retry-delay": 0.1, "port": 0}
-COMMANDS = {
-    "serve": [["-m", "flows.cli", "serve", "--name", "by-serve"]],
-    "worker": [
-        ["-m", "flows.cli", "deploy", "--name", "by-worker", "--pool", "pool"],
-        ["-m", "prefect", "worker", "start", "--pool", "pool", "--limit", "1"],
+ROOT = Path(__file__).parents[3]
+PREFECT = ("-m", "prefect", "--no-prompt")
+COMMANDS: dict[str, list[tuple[str, ...]]] = {
+    "by-serve": [("-m", "flows.cli", "serve", "--name", "by-serve")],
+    "by-worker": [
+        ("-m", "flows.cli", "deploy", "--name", "by-worker", "--pool", "pool"),
+        (*PREFECT, "worker", "start", "--pool", "pool", "--limit", "1"),
+    ],
+    # As prefect.yaml names it.
+    "train": [
+        (*PREFECT, "work-pool", "create", "plugrl", "--type", "process"),
+        (*PREFECT, "deploy", "--all"),
+        (*PREFECT, "worker", "start", "--pool", "plugrl", "--limit", "1"),
     ],
 }
 
 
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the repository holds for deployments."""
+    shutil.copy(ROOT / "prefect.yaml", tmp_path)
+    shutil.copytree(ROOT / "flows", tmp_path / "flows")
+    # Shells keep it, and prefect.yaml asks for it.
+    monkeypatch.setenv("PWD", str(tmp_path))
+    return tmp_path
+
+
 @pytest.fixture(params=COMMANDS)
-def deployment(request, tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def deployment(request, clone: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The id of a deployment of ``train``, and the process that starts its runs."""
     *before, last = COMMANDS[request.param]
     for command in before:
-        subprocess.run([sys.executable, *command], cwd=tmp_path, check=True)
-    with (tmp_path / "runner.out").open("w") as output:
+        subprocess.run([sys.executable, *command], cwd=clone, check=True)
+    with (clone / "runner.out").open("w") as output:
         runner = subprocess.Popen(
-            [sys.executable, *last], cwd=tmp_path, stdout=output, stderr=output, text=True
+            [sys.executable, *last], cwd=clone, stdout=output, stderr=output, text=True
         )
-    found = until("the deployment", _find(f"by-{request.param}"))
+    found = until("the deployment", _find(request.param))
     yield found["id"], runner
     children = psutil.Process(runner.pid).children(recursive=True)
     runner.terminate()
