@@ -1,8 +1,11 @@
 """Twenty deaths of the server in one run on Hopper."""
 
+import json
 import random
 import signal
+import statistics
 import threading
+from pathlib import Path
 
 import psutil
 import pytest
@@ -14,6 +17,11 @@ from tests.flows.faults.conftest import Start, states_of
 NUM_KILLS = 20
 STEPS = 200_000
 SAVE_EVERY = 2 * 2048
+CURVES = Path(__file__).parents[3] / "benchmarks" / "results" / "learning.json"
+RETURN = "rollout/episode_return_mean"
+SPREAD = 2.0
+"""Standard deviations: the lowest and the highest of three seeds would be left by every other
+undisturbed run."""
 
 pytestmark = [
     pytest.mark.integration,
@@ -50,3 +58,19 @@ def test_a_run_that_is_killed_twenty_times_completes_by_itself(start: Start):
     assert status is not None
     assert (status.state, status.attempt) == (RunState.DONE, NUM_KILLS + 1)
     assert valid_steps(run.folder)[-1] >= STEPS
+    final = [learn for learn in metrics(run.folder) if RETURN in learn][-1]
+    assert final["step"] >= STEPS
+    mean, deviation = undisturbed(STEPS)
+    assert abs(final[RETURN] - mean) <= SPREAD * deviation, (final[RETURN], mean, deviation)
+
+
+def metrics(folder: Path) -> list[dict[str, float]]:
+    lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def undisturbed(step: int) -> tuple[float, float]:
+    """Mean and standard deviation of what runs with the same settings returned at that step."""
+    curves = json.loads(CURVES.read_text("utf-8"))["hopper"]["curves"].values()
+    returns = [max(point for point in curve if point[0] <= step)[1] for curve in curves]
+    return statistics.mean(returns), statistics.stdev(returns)
