@@ -12,9 +12,8 @@ from plugrl_tui.core import command_line
 from plugrl_tui.core.draft import Draft
 
 _MODULES: Mapping[tuple[str, ...], tuple[str, ...]] = {
-    ("plugrl", "launch"): ("plugrl.cli.main", "launch"),
-    ("plugrl-flow", "train"): ("flows.cli", "train"),
-    ("plugrl-run-server",): ("plugrl.cli.run_server",),
+    command_line.TRAIN: ("flows.cli", "train"),
+    command_line.SERVE: ("plugrl.cli.run_server",),
 }
 """From a command, as it is shown, to the module that is run and its first arguments: the same
 code, also where the scripts are not on the path."""

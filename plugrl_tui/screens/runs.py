@@ -15,11 +15,8 @@ from textual.widgets import Static
 
 from plugrl.runs import catalog
 from plugrl_tui.actions import bindings
-from plugrl_tui.core import checkpoints, history, prefect_link
-from plugrl_tui.core.command_line import CommandError
-from plugrl_tui.core.draft import Draft
+from plugrl_tui.core import history
 from plugrl_tui.core.history import History, Listing, RunRow
-from plugrl_tui.core.prefect_link import FlowSummary
 from plugrl_tui.core.run_filter import matcher
 from plugrl_tui.screens.base import RoomScreen
 from plugrl_tui.widgets.editor import Editor
@@ -29,6 +26,8 @@ from plugrl_tui.widgets.run_table import RunTable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from plugrl_tui.core.draft import Draft
 
 REFRESH_S = 2.0
 WIDE = 110
@@ -67,7 +66,7 @@ class RunsScreen(RoomScreen):
         self._listing: Listing | None = None
         self._wrong: str | None = None
         self._filter = ""
-        self._flows: dict[str, FlowSummary] = {}
+        self._flows: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         """The table, what is said of one run, the filter."""
@@ -156,10 +155,12 @@ class RunsScreen(RoomScreen):
 
     @work(thread=True, exclusive=True, group="prefect")
     def _ask_prefect(self, flow_run_id: str) -> None:
-        summary = prefect_link.flow_summary(flow_run_id)
+        from plugrl_tui.core.prefect_link import flow_summary
+
+        summary = flow_summary(flow_run_id)
         self.app.call_from_thread(self._take_flow, flow_run_id, summary)
 
-    def _take_flow(self, flow_run_id: str, summary: FlowSummary) -> None:
+    def _take_flow(self, flow_run_id: str, summary: str) -> None:
         self._flows[flow_run_id] = summary
         run = self.table.current
         if run is not None and run.run.status and run.run.status.flow_run_id == flow_run_id:
@@ -219,8 +220,10 @@ class RunsScreen(RoomScreen):
 
     def action_copy(self) -> None:
         """A run like this one."""
+        from plugrl_tui.core.run_drafts import copied
+
         if (run := self._chosen()) is not None:
-            self._launch(run, history.copied, f"like {run.name}")
+            self._launch(run, copied, f"like {run.name}")
 
     def action_resume(self) -> None:
         """Go on with it."""
@@ -236,24 +239,30 @@ class RunsScreen(RoomScreen):
 
     @work(exclusive=True, group="resume")
     async def _resume(self, run: RunRow) -> None:
+        from plugrl_tui.core import checkpoints
+        from plugrl_tui.core.run_drafts import resumed
+
         # Whether a checkpoint is whole is told by its hashes, and models may be large.
         if await asyncio.to_thread(checkpoints.newest_whole, run.path) is None:
             words = f"{run.name} has saved no checkpoint to go on from; N starts it anew"
             self.notify(words, severity="warning")
         else:
-            self._launch(run, history.resumed, f"resumes {run.name}")
+            self._launch(run, resumed, f"resumes {run.name}")
 
     def action_warm(self) -> None:
         """Another run from one of its checkpoints."""
+        from plugrl_tui.core import checkpoints
+        from plugrl_tui.core.run_drafts import copied
+        from plugrl_tui.modals.checkpoint import CheckpointPicker
+
         run = self._chosen()
-        draft = None if run is None else self._draft(run, history.copied)
+        draft = None if run is None else self._draft(run, copied)
         if run is None or draft is None:
             return
         if checkpoints.WARM_FIELD not in draft.specs:
             words = f"{draft.names.algorithm} can't start from a checkpoint"
             self.notify(words, severity="warning")
             return
-        from plugrl_tui.modals.checkpoint import CheckpointPicker
 
         def take(step_dir: "Path | None") -> None:
             if step_dir is not None:
@@ -307,12 +316,14 @@ class RunsScreen(RoomScreen):
             self.notify("there is no run here", severity="warning")
         return self.table.current
 
-    def _launch(self, run: RunRow, make: Callable[[RunRow], Draft], origin: str) -> None:
+    def _launch(self, run: RunRow, make: "Callable[[RunRow], Draft]", origin: str) -> None:
         draft = self._draft(run, make)
         if draft is not None:
             self.plugrl_app.open("launch", draft=draft, origin=origin)
 
-    def _draft(self, run: RunRow, make: Callable[[RunRow], Draft]) -> Draft | None:
+    def _draft(self, run: RunRow, make: "Callable[[RunRow], Draft]") -> "Draft | None":
+        from plugrl_tui.core.command_line import CommandError
+
         try:
             return make(run)
         except CommandError as error:

@@ -5,11 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
+from plugrl.runs.records import RunState
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import sparkline
-from plugrl_tui.core.history import RunRow, changed_fields
+from plugrl_tui.core.history import RunRow
 from plugrl_tui.core.moments import ago
-from plugrl_tui.core.prefect_link import FlowSummary
 from plugrl_tui.widgets.pane import Pane, Row, Span
 
 _LABEL_WIDTH = 11
@@ -24,18 +24,20 @@ class RunDetail(Pane):
         """Begin without a run."""
         super().__init__(id=id)
         self._run: RunRow | None = None
-        self._flow: FlowSummary | None = None
+        self._flow: str | None = None
         self._changes: tuple[str, ...] = ()
 
-    def show(self, run: RunRow | None, flow: FlowSummary | None) -> None:
+    def show(self, run: RunRow | None, flow: str | None) -> None:
         """Tell of a run.
 
         Args:
             run: the run.
             flow: what Prefect remembers of it, where it does.
         """
-        if run is None or self._run is None or run.path != self._run.path:
-            self._changes = changed_fields(run) if run is not None else ()
+        if run is not None and (self._run is None or run.path != self._run.path):
+            from plugrl_tui.core.run_drafts import changed_fields
+
+            self._changes = changed_fields(run)
         self._run, self._flow = run, flow
         self.title = run.name if run is not None else ""
         self.draw()
@@ -54,7 +56,7 @@ class RunDetail(Pane):
 
     def _facts(self, run: RunRow, room: int) -> Iterator[tuple[str, str, str]]:
         if run.reason:
-            bad = run.state in {"FAILED", "LOST"}
+            bad = run.state in {RunState.FAILED, RunState.LOST}
             yield "why", run.reason, "bad" if bad else "warn" if run.lives else ""
         if run.advice:
             yield "what now", run.advice, "accent"
@@ -79,7 +81,7 @@ class RunDetail(Pane):
         if run.errors and run.errors[-1] != run.reason:
             yield "last error", run.errors[-1], "bad"
         if self._flow is not None:
-            yield "prefect", self._flow.sentence, ""
+            yield "prefect", self._flow, ""
         if status is not None and status.flow_run_url:
             yield "page", status.flow_run_url, "dim"
         if status is not None:

@@ -10,7 +10,7 @@ from plugrl_tui.core.history import RunRow
 from plugrl_tui.core.moments import ago
 from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
-from plugrl_tui.widgets.topbar import STATE_SIGNS
+from plugrl_tui.widgets.state_signs import STATE_SIGNS
 
 _STATE_WIDTH = 12
 _MIN_NAME_WIDTH = 16

@@ -5,23 +5,10 @@ from typing import ClassVar
 
 from plugrl.runs.records import RunState
 from plugrl_tui.core import format as fmt
-from plugrl_tui.core.glyphs import BANG, CHECK, CROSS, DOT, DOTTED, HALF, RING
 from plugrl_tui.core.model import Link, Part
 from plugrl_tui.widgets.pane import Row, Span
 from plugrl_tui.widgets.run_pane import RunPane
-
-STATE_SIGNS = {
-    RunState.STARTING: (HALF, "accent"),
-    RunState.RUNNING: (DOT, "good"),
-    RunState.WAITING: (DOTTED, "warn"),
-    RunState.STALLED: (BANG, "warn"),
-    RunState.STOPPING: (HALF, "warn"),
-    RunState.DONE: (CHECK, "good"),
-    RunState.STOPPED: (RING, "dim"),
-    RunState.FAILED: (CROSS, "bad"),
-    RunState.LOST: (CROSS, "bad"),
-}
-"""Each state's sign and style; the word is always beside it."""
+from plugrl_tui.widgets.state_signs import STATE_SIGNS
 
 
 class TopBar(RunPane):

@@ -12,7 +12,6 @@ import pytest
 from plugrl.runs.liveness import own_start, this_host
 from plugrl.runs.records import Checkpoint, Event, RunState, RunStatus, append_event, write_status
 from plugrl_tui.core import history
-from plugrl_tui.core.command_line import CommandError
 from plugrl_tui.core.history import History, RunRow
 from plugrl_tui.core.run_filter import matcher
 from tests.tui import run_folders
@@ -120,42 +119,6 @@ def test_a_damaged_status_is_a_lost_run_with_a_sentence(tmp_path: Path) -> None:
     (make_run(tmp_path) / "status.json").write_text("[]")
     row = only_row()
     assert (row.state, row.reason) == (RunState.LOST, "it left no status that can be read")
-
-
-def test_a_resume_goes_on_in_the_same_folder_from_anywhere(tmp_path: Path) -> None:
-    folder = make_run(tmp_path)
-    draft = history.resumed(only_row())
-    run = draft.verdict.configs["run"]
-    assert run.resume
-    assert run.checkpoint_base_dir / "ppo" / "gaussian-policy" / run.exp_name == folder
-    assert draft.value("algo.gamma") == 0.9
-
-
-def test_a_key_that_was_left_out_of_the_command_is_no_key(tmp_path: Path) -> None:
-    make_run(tmp_path, flags="--api-key KEY")
-    assert history.copied(only_row()).value("server.api_key") is None
-
-
-def test_a_copy_has_no_name_and_no_resume(tmp_path: Path) -> None:
-    make_run(tmp_path)
-    run = history.copied(only_row()).verdict.configs["run"]
-    assert run.exp_name is None
-    assert not run.resume
-
-
-def test_what_a_run_changes_is_told_without_its_name(tmp_path: Path) -> None:
-    make_run(tmp_path)
-    assert history.changed_fields(only_row()) == ("algo.gamma 0.9",)
-
-
-def test_a_command_that_is_not_ours_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    folder = make_run(tmp_path)
-    data = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps({**data, "argv": ["python", "mine.py"]}))
-    row = only_row()
-    assert history.changed_fields(row) == ()
-    with pytest.raises(CommandError, match="expected flags"):
-        history.resumed(row)
 
 
 def test_lineage_names_the_parent_and_its_step(tmp_path: Path) -> None:
