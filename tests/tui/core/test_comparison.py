@@ -1,5 +1,6 @@
 """Curves on a common axis."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,16 @@ def test_runs_are_held_still_only_while_none_is_read(tmp_path: Path) -> None:
     with two[1].lock, comparison.held(two) as ours:
         assert not ours
     assert not two[0].lock.locked()
+
+
+def test_files_are_written_of_runs_that_nobody_reads_just_then(tmp_path: Path) -> None:
+    two = runs(tmp_path, [1.0], [2.0])
+    with ThreadPoolExecutor(1) as pool:
+        with two[1].lock:
+            text = pool.submit(comparison.csv_text, two)
+            with pytest.raises(TimeoutError):
+                text.result(0.1)
+        assert "run-1,200,10.0,rollout/episode_return_mean,2.0" in text.result(30)
 
 
 def test_differences_name_only_what_differs(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """RUNS, in every state and with its keys."""
 
 import json
+import os
 import shutil
 import time
 from pathlib import Path
@@ -11,7 +12,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from plugrl.runs.catalog import find_runs
-from plugrl.runs.records import Checkpoint, Event, RunState, append_event
+from plugrl.runs.liveness import own_start
+from plugrl.runs.records import Checkpoint, Event, RunState, RunStatus, append_event, write_status
 from plugrl_tui.app import PlugRLApp
 from plugrl_tui.modals.attach import AttachBox
 from plugrl_tui.modals.delete import DeleteBox
@@ -196,6 +198,21 @@ async def test_deleting_takes_the_name_typed_and_nothing_else(base: Path) -> Non
         await until(pilot, lambda: not screen.table.runs)
         assert not folder.exists()
         assert find_runs().found == []
+
+
+async def test_a_run_that_is_resumed_while_its_name_is_typed_is_kept(base: Path) -> None:
+    folder = make_run(base, "old-one")
+    app = PlugRLApp()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(pilot, 1)
+        await pilot.press("D")
+        await until(pilot, lambda: isinstance(app.screen, DeleteBox))
+        status = RunStatus(state=RunState.RUNNING, pid=os.getpid(), pid_started=own_start())
+        write_status(folder, status)
+        app.screen.query_one(Input).value = "old-one"
+        await pilot.press("enter")
+        await until(pilot, lambda: "old-one goes on meanwhile, so it is kept" in notes(pilot))
+        assert folder.exists()
 
 
 async def test_a_folder_that_is_gone_meanwhile_is_no_traceback(base: Path) -> None:
