@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
+from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from plugrl.errors import PlugRLError
@@ -113,6 +115,19 @@ class PlugRLApp(App[None]):
 
         self.push_screen(AttachBox(), attach)
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Say something beside the screen; never as markup, as names and errors have brackets."""
+        del markup
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
+
     def get_line_filters(self) -> list[LineFilter]:
         """Textual's filters, and ours for ``--ascii`` after them."""
         filters = list(super().get_line_filters())
@@ -153,7 +168,7 @@ class PlugRLApp(App[None]):
         """End the app; say which runs go on."""
         from plugrl_tui.core.going_on import going_on
 
-        self.exit(message=going_on())
+        self.exit(message=_verbatim(going_on()))
 
     def _groups_of(self, screen: Screen[Any]) -> list[str]:
         if not isinstance(screen, RoomScreen):
@@ -181,6 +196,13 @@ class PlugRLApp(App[None]):
         logger.critical("the app failed", exc_info=error)
         self.exit(
             return_code=1,
-            message=f"plugrl-tui failed: {type(error).__name__}: {error}; its log has the details. "
-            f"{going_on()}",
+            message=_verbatim(
+                f"plugrl-tui failed: {type(error).__name__}: {error}; its log has the details. "
+                f"{going_on()}"
+            ),
         )
+
+
+def _verbatim(words: str) -> Text:
+    """For the terminal that the app gives back: brackets in a name are no markup."""
+    return Text(words)

@@ -41,7 +41,7 @@ def list_runs(*, as_json: bool) -> int:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        write("  ".join(cells).rstrip())
+        write(fmt.harmless("  ".join(cells).rstrip()))
     return 0
 
 
@@ -73,12 +73,12 @@ async def _follow(model: RunModel, feeding: "asyncio.Task[None]", every_s: float
         await asyncio.sleep(_LOOK_S)
         new = min(model.log_total - logged, len(model.log))
         for line in list(model.log)[len(model.log) - new :]:
-            write(f"{fmt.clock(line.time)} {line.level} {line.text}")
+            write(fmt.harmless(f"{fmt.clock(line.time)} {line.level} {line.text}"))
         logged = model.log_total
         over = feeding.done() or model.is_over
         now = time.monotonic()
         if (text := line_of(model)) != written and (over or now >= due):
-            write(text)
+            write(fmt.harmless(text))
             written, due = text, now + every_s
         if over:
             return

@@ -216,14 +216,14 @@ class MonitorScreen(RoomScreen):
         """Copy the command for an env client."""
         command = self.model.client_command()
         self.app.copy_to_clipboard(command)
-        self.notify(command, title="copied", markup=False)
+        self.notify(command, title="copied")
 
     async def action_save(self) -> None:
         """Ask for a checkpoint."""
         try:
             await self.feed.send("save")
         except FeedError as error:
-            self.notify(str(error), severity="error", title="not saved", markup=False)
+            self.notify(str(error), severity="error", title="not saved")
 
     def action_stop(self) -> None:
         """Ask, then stop."""
@@ -253,7 +253,7 @@ class MonitorScreen(RoomScreen):
     def _tell_notice(self) -> None:
         notice = self.model.notice
         if notice and notice != self._notice_seen:
-            self.notify(notice, title=self.model.title, markup=False)
+            self.notify(notice, title=self.model.title)
         self._notice_seen = notice
         if self.model.link is Link.LIVE:
             self.model.notice = self._notice_seen = ""

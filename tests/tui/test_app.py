@@ -1,7 +1,11 @@
 """The app around its screens: what it opens, what it can't, and how it is left."""
 
+import os
+
 import pytest
 
+from plugrl.runs.liveness import own_start
+from plugrl.runs.records import RunState, RunStatus, write_status
 from plugrl_tui.app import PlugRLApp, Start
 from plugrl_tui.modals.attach import AttachBox
 from plugrl_tui.screens.monitor import MonitorScreen
@@ -97,4 +101,17 @@ async def test_a_failure_of_the_app_is_one_sentence_and_a_way_on(tmp_path, monke
     (how,) = told
     assert isinstance(how, dict)
     assert how["return_code"] == 1
-    assert "plugrl-tui failed: RuntimeError: a bug" in how["message"]
+    assert "plugrl-tui failed: RuntimeError: a bug" in how["message"].plain
+
+
+async def test_brackets_in_a_name_are_no_markup(tmp_path, capsys):
+    folder = make_run(tmp_path, "a[red]", state=RunState.FAILED)
+    app = PlugRLApp()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "a[red]" in words(app))
+        await pilot.press("r")
+        await until(pilot, lambda: "a[red] has saved no checkpoint" in words(app))
+        status = RunStatus(state=RunState.RUNNING, pid=os.getpid(), pid_started=own_start())
+        write_status(folder, status)
+        await pilot.press("q")
+    assert capsys.readouterr().err.startswith("a[red] goes on (step 0)")
