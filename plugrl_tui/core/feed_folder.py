@@ -76,6 +76,7 @@ class FolderFiles:
             if not isinstance(step, int):
                 continue
             if not model.curves_from_files:
+                # Likewise; a server tells only about where its learns were.
                 model.curves_from_files, model.curves = True, Curves()
             if line.get("event") in {"started", "resumed"}:
                 model.curves.cut_after(step)

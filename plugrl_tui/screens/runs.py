@@ -267,7 +267,7 @@ class RunsScreen(RoomScreen):
         def take(step_dir: "Path | None") -> None:
             if step_dir is not None:
                 warm = draft.with_text(checkpoints.WARM_FIELD, str(step_dir))
-                origin = f"from {run.name} @ {int(step_dir.name):,}"
+                origin = f"from {step_dir.parent.name} @ {int(step_dir.name):,}"
                 self.plugrl_app.open("launch", draft=warm, origin=origin)
 
         self.app.push_screen(CheckpointPicker(draft=draft, only=run.path), take)
