@@ -11,9 +11,7 @@ MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86_400.0
 
 
 def state_of(run: FoundRun) -> str:
-    """The run's state in a word; ``UNKNOWN`` where it left no status."""
-    if run.status is None:
-        return "UNKNOWN"
+    """The run's state in a word."""
     return liveness.observed_state(run.status, time.time()).value
 
 
@@ -21,7 +19,7 @@ def reason_of(run: FoundRun) -> str:
     """Why it is in that state, where somebody said so."""
     status = run.status
     if status is None:
-        return "it was killed before it wrote how it is"
+        return "its status.json is missing or damaged; --resume goes on from its newest checkpoint"
     state = liveness.observed_state(status, time.time())
     if state is RunState.LOST:
         return f"its process (pid {status.pid}) is gone without a last word"

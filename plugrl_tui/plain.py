@@ -7,6 +7,7 @@ import sys
 import time
 from typing import Any
 
+from plugrl.cli.table import harmless
 from plugrl.runs.catalog import FoundRun, find_runs
 from plugrl.runs.liveness import observed_state
 from plugrl.runs.records import RunState
@@ -41,7 +42,7 @@ def list_runs(*, as_json: bool) -> int:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        write(fmt.harmless("  ".join(cells).rstrip()))
+        write(harmless("  ".join(cells).rstrip()))
     return 0
 
 
@@ -73,12 +74,12 @@ async def _follow(model: RunModel, feeding: "asyncio.Task[None]", every_s: float
         await asyncio.sleep(_LOOK_S)
         new = min(model.log_total - logged, len(model.log))
         for line in list(model.log)[len(model.log) - new :]:
-            write(fmt.harmless(f"{fmt.clock(line.time)} {line.level} {line.text}"))
+            write(harmless(f"{fmt.clock(line.time)} {line.level} {line.text}"))
         logged = model.log_total
         over = feeding.done() or model.is_over
         now = time.monotonic()
         if (text := line_of(model)) != written and (over or now >= due):
-            write(fmt.harmless(text))
+            write(harmless(text))
             written, due = text, now + every_s
         if over:
             return
@@ -135,4 +136,4 @@ def _as_json(run: FoundRun, now: float) -> dict[str, Any]:
 
 
 def _state(run: FoundRun, now: float) -> str:
-    return (RunState.LOST if run.status is None else observed_state(run.status, now)).value
+    return observed_state(run.status, now).value

@@ -17,6 +17,7 @@ def columns(rows: Sequence[Sequence[str]], *, indent: int = 0, width: int = 0) -
         indent: spaces before each line.
         width: where lines end: the last column is wrapped between words; 0 wraps nothing.
     """
+    rows = [[harmless(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     start = indent + sum(widths[:-1]) + 2 * (len(widths) - 1)
     room = width - start
@@ -29,6 +30,14 @@ def columns(rows: Sequence[Sequence[str]], *, indent: int = 0, width: int = 0) -
     return "\n".join(lines)
 
 
+def harmless(text: str) -> str:
+    """The text without signs that a terminal obeys: logs and names come from anywhere."""
+    return text if text.isprintable() else text.translate(_OBEYED)
+
+
 def terminal_width() -> int:
     """Columns of the terminal on standard output; 0 where it is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+_OBEYED = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], "·")

@@ -54,13 +54,15 @@ def on_this_host(status: RunStatus) -> bool:
     return status.host in {"", this_host()}
 
 
-def observed_state(status: RunStatus, now: float) -> RunState:
+def observed_state(status: RunStatus | None, now: float) -> RunState:
     """The state as a reader should show it: as written, or STALLED or LOST.
 
     Args:
-        status: what the file says.
+        status: what the file says; None, where there is none that can be read, is no last word.
         now: seconds since the epoch.
     """
+    if status is None:
+        return RunState.LOST
     if status.state.final:
         return status.state
     if on_this_host(status) and not process_is(status.pid, status.pid_started):

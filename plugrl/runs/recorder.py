@@ -201,8 +201,8 @@ class RunRecorder:
             self._written = self._status
 
     def _announce(self) -> None:
-        if self._announced:
-            return
+        if self._announced and (self._run_dir / records.RUN_FILE).exists():
+            return  # else it is new, or somebody has deleted the folder under it
         assert self._record is not None, "open has said what the run is"
         records.write_run(self._run_dir, self._record)
         append_text(self._run_dir / records.LOG_FILE, self._mark())

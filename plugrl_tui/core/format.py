@@ -109,14 +109,6 @@ def wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(width, 1), break_on_hyphens=False) or [""]
 
 
-def harmless(text: str) -> str:
-    """The text without signs that a terminal obeys: logs and names come from anywhere."""
-    return text if text.isprintable() else text.translate(_OBEYED)
-
-
-_OBEYED = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], "·")
-
-
 def _three_digits(number: float) -> str:
     digits = 2 if abs(number) < 9.995 else 1 if abs(number) < 99.95 else 0
     text = f"{number:.{digits}f}"

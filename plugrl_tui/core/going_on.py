@@ -2,6 +2,7 @@
 
 import time
 
+from plugrl.cli.table import harmless
 from plugrl.runs.catalog import find_runs
 from plugrl.runs.liveness import observed_state
 from plugrl.runs.records import RunState
@@ -25,7 +26,7 @@ def going_on() -> str:
         if state.final or state is RunState.LOST:
             continue
         step = fmt.progress(run.status.step, run.status.total_steps)
-        name = fmt.harmless(run.record.exp_name)
+        name = harmless(run.record.exp_name)
         lines.append(f"{name} goes on (step {step}); back to it: plugrl-tui attach {name}")
     if len(lines) > _NAMED:
         lines = [*lines[:_NAMED], f"and {len(lines) - _NAMED} more go on: plugrl-tui runs"]

@@ -128,7 +128,7 @@ class History:
         if run.path not in self._returns:
             self._returns[run.path] = _Returns(run.path)
         returns = self._returns[run.path].read()
-        state = RunState.LOST if run.status is None else observed_state(run.status, now)
+        state = observed_state(run.status, now)
         errors = _errors(run.path) if run.status and _had_trouble(run, state) else ()
         return RunRow(
             run=run,

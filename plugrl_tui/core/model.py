@@ -208,6 +208,8 @@ class RunModel:
             return self._ended_verdict()
         if self.snapshot is not None:
             return Verdict(_live_verdict(self.snapshot).state, self.link_reason)
+        if self.record is not None and self.clock() - self.record.created_at > LOST_AFTER_S:
+            return Verdict(RunState.LOST, "its status.json is missing or damaged")
         return Verdict(RunState.STARTING, self.link_reason)
 
     def client_command(self) -> str:

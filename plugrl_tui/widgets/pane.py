@@ -11,7 +11,8 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from plugrl_tui.core.format import fitted, harmless
+from plugrl.cli.table import harmless
+from plugrl_tui.core.format import fitted
 from plugrl_tui.widgets.styles import STYLES
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-from plugrl.cli.table import columns, terminal_width
+from plugrl.cli.table import columns, harmless, terminal_width
 
 
 def test_columns_are_as_wide_as_their_widest_cell():
@@ -16,5 +16,16 @@ def test_a_column_with_no_room_is_left_to_the_terminal():
     assert columns([("a" * 10, "one two")], width=20) == f"{'a' * 10}  one two"
 
 
+def test_no_cell_moves_the_cursor_or_begins_a_line_of_its_own():
+    assert columns([("a\x1b[31m", "b\nc"), ("é", "\r")]) == "a·[31m  b·c\né       ·"
+
+
 def test_what_is_no_terminal_has_no_width(capsys):
     assert terminal_width() == 0
+
+
+def test_nothing_that_a_terminal_obeys_is_left():
+    text = "a\x1b]52;c;aGk=\x07b\x9b31mc\r\nd\u2028é…"
+    cleaned = harmless(text)
+    assert cleaned == "a·]52;c;aGk=·b·31mc··d·é…"
+    assert len(cleaned) == len(text)

@@ -54,13 +54,14 @@ def test_the_list_says_how_each_run_is_and_why(tmp_path, capsys):
     assert by_name["failed"].endswith("the loss is nan")
 
 
-def test_a_run_without_a_status_is_unknown_and_a_damaged_one_is_named(tmp_path, capsys):
+def test_a_run_without_a_status_is_lost_and_a_damaged_one_is_named(tmp_path, capsys):
     (make_run(tmp_path, "bare", RunState.DONE) / "status.json").unlink()
     damaged = make_run(tmp_path, "damaged", RunState.DONE)
     (damaged / "run.json").write_text("{")
     list_runs.run([], "plugrl-flow list")
     out = capsys.readouterr().out
-    assert "UNKNOWN" in out
+    assert "LOST" in out
+    assert "its status.json is missing or damaged" in out
     assert "1 left out:\n  expected a JSON object" in out
     assert str(damaged) in out
 

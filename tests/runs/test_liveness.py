@@ -76,3 +76,7 @@ def test_a_silent_server_is_stalled_and_a_supervisor_between_attempts_is_not():
 def test_the_pids_of_another_machine_mean_nothing_here():
     elsewhere = status(RunState.RUNNING, pid=None, host="another-machine")
     assert liveness.observed_state(elsewhere, time.time()) is RunState.RUNNING
+
+
+def test_a_run_without_a_status_left_no_last_word():
+    assert liveness.observed_state(None, time.time()) is RunState.LOST

@@ -96,6 +96,19 @@ def test_a_run_without_a_supervisor_is_told_from_listening_to_its_end(run_dir, s
     assert [run.path for run in catalog.find_runs().found] == [run_dir]
 
 
+def test_a_folder_that_was_deleted_under_a_run_is_a_run_again_once_it_is_back(run_dir, server):
+    recorder = RunRecorder(run_dir, None, server)
+    recorder.open(RECORD, URL)
+    status_when(run_dir, lambda s: s.state is RunState.RUNNING)
+    shutil.rmtree(run_dir)
+    (run_dir / "64").mkdir(parents=True)  # as a checkpoint makes it
+    server.progress = server.progress._replace(step=64)
+    status_when(run_dir, lambda s: s.step == 64)
+    recorder.close(DONE)
+    assert records.read_run(run_dir) == RECORD
+    assert [run.path for run in catalog.find_runs().found] == [run_dir]
+
+
 def test_the_status_follows_the_server_without_being_told(run_dir, server):
     recorder = RunRecorder(run_dir, None, server)
     recorder.open(RECORD, URL)

@@ -94,10 +94,3 @@ def test_a_wrapped_text_has_whole_words_where_they_fit_and_at_least_one_line():
 def test_sizes_and_waits_are_short():
     assert [fmt.size(n) for n in (512, 140_269, None)] == ["512 B", "137.0 KiB", "—"]
     assert [fmt.millis(s) for s in (0.002, 0.019, 1.54, None)] == ["2.0", "19", "1540", "—"]
-
-
-def test_nothing_that_a_terminal_obeys_is_left():
-    text = "a\x1b]52;c;aGk=\x07b\x9b31mc\r\nd\u2028é…"
-    harmless = fmt.harmless(text)
-    assert harmless == "a·]52;c;aGk=·b·31mc··d·é…"
-    assert len(harmless) == len(text)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from plugrl.runs.liveness import own_start, this_host
-from plugrl.runs.records import RunState, RunStatus
+from plugrl.runs.records import RunRecord, RunState, RunStatus
 from plugrl_tui.core.feed_demo import DemoServer, begin, played
-from plugrl_tui.core.model import STALE_AFTER_S, Link, Part, RunModel
+from plugrl_tui.core.model import LOST_AFTER_S, STALE_AFTER_S, Link, Part, RunModel
 from plugrl_tui.core.snapshot import LogLine, Process, Snapshot
 from tests.tui.clock import NOW, Clock
 
@@ -88,6 +88,23 @@ def test_a_link_that_broke_says_why_and_leaves_the_state_as_last_seen():
     model.set_link(Link.RECONNECTING, "nothing listens there")
     assert model.verdict() == (RunState.RUNNING, "nothing listens there")
     assert RunModel("x").verdict().state is RunState.STARTING
+
+
+def test_a_run_that_left_no_status_is_starting_for_a_moment_and_then_lost():
+    clock = Clock()
+    model = RunModel("x", clock=clock)
+    model.record = RunRecord(
+        exp_name="x",
+        policy="p",
+        policy_variant="default",
+        algorithm="a",
+        algorithm_variant="default",
+        created_at=clock() - 1,
+    )
+    assert model.verdict().state is RunState.STARTING
+    model.record = replace(model.record, created_at=clock() - LOST_AFTER_S - 1)
+    assert model.verdict() == (RunState.LOST, "its status.json is missing or damaged")
+    assert model.is_over
 
 
 def test_what_is_shown_is_stale_after_a_while_and_when_the_link_is_gone():
