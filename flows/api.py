@@ -22,6 +22,7 @@ from flows import settings
 from plugrl.errors import PlugRLError, UsageError
 from plugrl.runs import prefect_api
 from plugrl.runs.files import write_json
+from plugrl.runs.home import HOME_VARIABLE
 from plugrl.runs.liveness import process_is, started_at
 from plugrl.runs.prefect_api import LocalServer
 
@@ -198,7 +199,15 @@ def _last_words() -> str:
 @contextlib.contextmanager
 def _lock() -> Iterator[None]:
     """Only one process of this user starts or stops the local API at a time."""
-    prefect_api.folder().mkdir(parents=True, exist_ok=True)
-    with (prefect_api.folder() / "lock").open("w") as file:
+    folder = prefect_api.folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "lock").open("w")
+    except OSError as error:
+        raise ApiUnavailableError(
+            f"expected a folder for the local Prefect API, got {error.strerror}, at {folder}; "
+            f"{HOME_VARIABLE} moves it"
+        ) from error
+    with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -4,7 +4,9 @@ import importlib.metadata
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from plugrl import __version__
@@ -71,10 +73,9 @@ def _terminal() -> Iterator[Finding]:
 
 def _folders() -> Iterator[Finding]:
     folder = home()
-    above = next(path for path in (folder, *folder.parents) if path.exists())
-    writable = os.access(above, os.W_OK)
-    remedy = "" if writable else " can't be written: give PLUGRL_HOME another folder"
-    yield Finding("home", ok=writable, text=f"{folder}{remedy}")
+    refusal = _why_not_written(folder)
+    remedy = f" can't be written ({refusal}): give PLUGRL_HOME another folder"
+    yield Finding("home", ok=refusal is None, text=f"{folder}{remedy if refusal else ''}")
     try:
         runs = find_runs()
     except (OSError, PlugRLError) as error:
@@ -83,6 +84,17 @@ def _folders() -> Iterator[Finding]:
     yield Finding("runs", ok=True, text=f"{len(runs.found)} known")
     for skipped in runs.skipped:
         yield Finding("run", ok=False, text=f"left out: {skipped.reason}")
+
+
+def _why_not_written(folder: Path) -> str | None:
+    """Tried with a byte, which is gone again; a folder that is not there yet is not made."""
+    try:
+        above = next(path for path in (folder, *folder.parents) if path.exists())
+        with tempfile.NamedTemporaryFile(dir=above, buffering=0) as file:
+            file.write(b"0")
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
 
 
 def _settings() -> Iterator[Finding]:

@@ -10,6 +10,9 @@ from plugrl.errors import ConfigError
 API_KEY_VARIABLE = "PLUGRL_API_KEY"
 """Environment variable that holds the key where the config has none."""
 
+MAX_NAME_BYTES = 200
+"""Length of a run's name."""
+
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -116,9 +119,12 @@ class RunConfig:
         require(self, not (self.resume and self.overwrite), "overwrite", "no overwrite with resume")
         name = self.exp_name
         plain = name is None or (
-            name not in {"", ".", ".."} and "/" not in name and "\\" not in name
+            name not in {"", ".", ".."} and not set("/\\") & set(name) and name == name.strip()
         )
         require(self, plain, "exp_name", "a plain folder name")
+        # Beside the folder there are files of its name with an ending; a file's name has 255 bytes.
+        short = name is None or (name.isprintable() and len(name.encode()) <= MAX_NAME_BYTES)
+        require(self, short, "exp_name", f"printable signs, {MAX_NAME_BYTES} bytes at most")
         if self.resume and name is None:
             raise ConfigError(
                 "expected a run to go on with, got none: --resume needs --exp-name NAME",

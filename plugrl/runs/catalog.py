@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from plugrl.errors import RunRecordError, UnknownNameError, UsageError
 from plugrl.runs.files import read_json, write_json
-from plugrl.runs.home import home
+from plugrl.runs.home import home, typed_path
 from plugrl.runs.records import RUN_FILE, RunRecord, RunStatus, read_run, read_status
 
 VERSION = 1
@@ -89,8 +89,13 @@ def find_run(name_or_path: str) -> FoundRun:
         UnknownNameError: there is none.
         UsageError: there are several, or its record can't be read.
     """
-    folder = Path(name_or_path).expanduser()
-    if (folder / RUN_FILE).exists():
+    folder = typed_path(name_or_path)
+    # What is too long for a path, or not ours to look into, may be a name still.
+    try:
+        is_folder = (folder / RUN_FILE).exists()
+    except OSError:
+        is_folder = False
+    if is_folder:
         run = _read(folder.resolve())
         if isinstance(run, SkippedRun):
             raise UsageError(run.reason)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from plugrl.config.server import API_KEY_VARIABLE
-from plugrl.runs.home import home
+from plugrl.runs.home import home, typed_path
 from plugrl_tui.core import command_line
 from plugrl_tui.core.draft import Draft
 
@@ -63,7 +63,7 @@ def run_dir(draft: Draft) -> Path:
     """The folder that the draft's run will have; its name must be chosen."""
     config = draft.verdict.configs["run"]
     assert config.exp_name is not None, "a run is launched with a name"
-    base = Path(config.checkpoint_base_dir).expanduser().absolute()
+    base = typed_path(str(config.checkpoint_base_dir)).absolute()
     return Path(base, draft.names.algorithm, draft.names.policy, config.exp_name)
 
 

@@ -1,5 +1,6 @@
 """What can be known before a run is started: each check is a sentence, and says a way on."""
 
+import contextlib
 import importlib.util
 import re
 import shutil
@@ -58,15 +59,26 @@ def findings(draft: Draft) -> list[Finding]:
         _checkpoint,
         _disk,
     )
-    return [finding for check in checks for finding in check(draft)]
+    return [finding for check in checks for finding in _findings(check, draft)]
+
+
+def _findings(check: Callable[[Draft], Iterator[Finding]], draft: Draft) -> list[Finding]:
+    try:
+        return list(check(draft))
+    except OSError as error:
+        # A path that is too long, or in a folder that is not ours to look into.
+        sentence = f"can't look at the run's folder: {error.strerror}; choose another one"
+        return [Finding(key="run.checkpoint_base_dir", level=Level.ERROR, sentence=sentence)]
 
 
 def free_name(draft: Draft, name: str) -> str:
     """``name``, or the first of ``name-2``, ``name-3``, … that no run of this kind has."""
     number, candidate = 1, name
-    while launcher.run_dir(draft.with_text("run.exp_name", candidate)).exists():
-        number += 1
-        candidate = f"{name}-{number}"
+    # What can't be looked at is a finding, later.
+    with contextlib.suppress(OSError):
+        while launcher.run_dir(draft.with_text("run.exp_name", candidate)).exists():
+            number += 1
+            candidate = f"{name}-{number}"
     return candidate
 
 

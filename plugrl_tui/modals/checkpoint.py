@@ -12,6 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from plugrl.runs import catalog
+from plugrl.runs.home import typed_path
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import checkpoints
 from plugrl_tui.core import format as fmt
@@ -152,7 +153,7 @@ class CheckpointPicker(ModalScreen[Path | None]):
         self.query_one(CheckpointTable).focus()
         if not event.text:
             return
-        self._take_path(Path(event.text).expanduser().absolute())
+        self._take_path(typed_path(event.text).absolute())
 
     @work(exclusive=True, group="path")
     async def _take_path(self, path: Path) -> None:

@@ -1,7 +1,6 @@
 """The one line in which a person types: a field's text, or words to find."""
 
 import asyncio
-from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -10,6 +9,7 @@ from textual.message import Message
 from textual.suggester import Suggester, SuggestFromList
 from textual.widgets import Input
 
+from plugrl.runs.home import typed_path
 from plugrl_tui.actions import bindings
 
 _COMMAND_STARTS = ("--", "plugrl")
@@ -108,12 +108,12 @@ class PathSuggester(Suggester):
 
 
 def _completed(text: str) -> str | None:
-    path = Path(text).expanduser()
-    folder, start = (path, "") if text.endswith("/") else (path.parent, path.name)
     try:
+        path = typed_path(text)
+        folder, start = (path, "") if text.endswith("/") else (path.parent, path.name)
         found = min((p for p in folder.iterdir() if p.name.startswith(start)), default=None)
-    except OSError:
-        return None
-    if found is None:
-        return None
-    return text[: len(text) - len(start)] + found.name + ("/" if found.is_dir() else "")
+        if found is None:
+            return None
+        return text[: len(text) - len(start)] + found.name + ("/" if found.is_dir() else "")
+    except (OSError, ValueError):
+        return None  # not to be read, or no path at all

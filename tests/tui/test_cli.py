@@ -136,6 +136,13 @@ def test_doctor_says_what_works_and_names_what_does_not(tmp_path, capsys, monkey
     assert "✗ history" in out
 
 
+def test_doctor_says_that_nothing_can_be_written_at_home(tmp_path, capsys, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "file" / "home"))
+    assert cli.run(["doctor"]) == 1
+    assert "can't be written (Not a directory): give PLUGRL_HOME another" in capsys.readouterr().out
+
+
 def test_a_taken_port_is_a_sentence(capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

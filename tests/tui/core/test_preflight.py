@@ -43,6 +43,14 @@ def test_a_taken_name_is_an_error_that_names_a_free_one(draft: Draft, tmp_path: 
     assert (finding.level, finding.sentence) == (Level.ERROR, "mine is taken; mine-3 is free")
 
 
+def test_a_folder_that_cannot_be_looked_at_is_an_error(draft: Draft, tmp_path: Path) -> None:
+    too_long = draft.with_text("run.checkpoint_base_dir", str(tmp_path / ("a" * 300)))
+    finding = found(too_long, "run.checkpoint_base_dir")
+    assert finding.level is Level.ERROR
+    assert "File name too long; choose another one" in finding.sentence
+    assert preflight.proposed_name(too_long) == "hopper-ppo-s0"
+
+
 def test_an_overwrite_says_what_will_be_deleted(draft: Draft, tmp_path: Path) -> None:
     folder = make_run(tmp_path / "ckpt", "mine")
     finding = found(draft.with_text("run.overwrite", "true"), "run.exp_name")
