@@ -6,6 +6,7 @@ Each table stands between two comments that name it, and is replaced whole.
 """
 
 import json
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,32 @@ def exchange() -> str:
     return "\n".join(lines) + "\n"
 
 
+def supervision() -> str:
+    result = _load("flow_overhead")
+    launch = statistics.median(pair["launch"] for pair in result["pairs"])
+    killed = result["api_killed_half_way"]
+    return (
+        "| | |\n|---|---|\n"
+        f"| `plugrl launch` | {launch:,.0f} env steps/s |\n"
+        f"| `plugrl-flow train` beside it | {result['median_ratio_to_launch']:.2f} of that |\n"
+        f"| its supervisor | {result['supervisor_mib']:.0f} MiB |\n"
+        f"| after Prefect's API was killed | {killed['ratio']:.2f} of the steps/s before |\n"
+    )
+
+
+def app() -> str:
+    cost, viewers = _load("tui_cost"), _load("viewers")
+    paint = cost["first_paint_s"]
+    return (
+        "| | |\n|---|---|\n"
+        f"| first picture, RUNS | {paint['runs']['median']:.2f} s |\n"
+        f"| live, 64 workers | {cost['live_64_workers']['core_percent']:.1f} % of a core |\n"
+        f"| live, 1,000 workers | {cost['live_1000_workers']['core_percent']:.1f} % |\n"
+        f"| nothing new | {cost['idle']['core_percent']:.2f} %, nothing repainted |\n"
+        f"| exchanges/s with ten viewers | {viewers['ratio']['10']:.2f} of those with none |\n"
+    )
+
+
 def _load(name: str) -> dict[str, Any]:
     result: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
     return result
@@ -84,6 +111,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "learning": learning,
     "end_to_end": end_to_end,
     "exchange": exchange,
+    "supervision": supervision,
+    "app": app,
 }
 
 if __name__ == "__main__":
