@@ -7,13 +7,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from plugrl.cli.entry import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    broken_pipe,
+    mend_streams,
+)
 from plugrl.errors import PlugRLError, UsageError
 
 if TYPE_CHECKING:
     from plugrl_tui.core.feed import Access
 
 PROG = "plugrl-tui"
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 _PORT = 8780
 _EVERY_S = 5.0
 _KEY_FILE_BITS_OF_OTHERS = 0o077
@@ -23,6 +29,7 @@ _TARGET = "a run's name, its folder, or its server's address such as ws://gpu-bo
 
 def main() -> NoReturn:
     """The console script."""
+    mend_streams()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -34,6 +41,8 @@ def run(argv: Sequence[str]) -> int:
         return command(arguments)
     except UsageError as error:
         return _complain(error, EXIT_USAGE)
+    except BrokenPipeError:
+        return broken_pipe()
     except (PlugRLError, OSError) as error:
         return _complain(error, EXIT_FAILED)
     except KeyboardInterrupt:

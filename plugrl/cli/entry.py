@@ -1,5 +1,6 @@
 """What every command shares: errors become one sentence and an exit code, logs go to stderr."""
 
+import io
 import logging
 import os
 import sys
@@ -44,16 +45,14 @@ def run_guarded(command: Command, argv: Sequence[str], prog: str) -> int:
     Returns:
         The command's own code; 2 for a person's mistake, 1 for any other failure.
     """
+    mend_streams()
     try:
         return command([_with_dashes(argument) for argument in argv], prog)
     except UsageError as error:
         _complain(prog, error)
         return EXIT_USAGE
     except BrokenPipeError:
-        # Whoever read our output, such as head, has had enough. Python would complain once more
-        # when it flushes stdout at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
+        return broken_pipe()
     except (PlugRLError, OSError) as error:
         _complain(prog, error)
         return EXIT_FAILED
@@ -63,6 +62,27 @@ def run_guarded(command: Command, argv: Sequence[str], prog: str) -> int:
     except Exception:  # the last resort of the process: the log gets the traceback
         logger.exception("%s failed", prog)
         return EXIT_FAILED
+
+
+def mend_streams() -> None:
+    """Have standard streams that take any text, whatever this process was started with.
+
+    A closed one leads nowhere; a sign that standard output's encoding lacks is escaped.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # It takes the closed number, which no file of ours must get.
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 -- stays open
+            setattr(sys, name, stream)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def broken_pipe() -> int:
+    """The exit code where whoever read our output, such as head, has had enough."""
+    # Python would complain once more when it flushes stdout at the end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EXIT_BROKEN_PIPE
 
 
 def configure_logging(level: str) -> None:

@@ -56,14 +56,15 @@ def server_url(text: str) -> str:
     Raises:
         UsageError: it is no address of a server.
     """
-    parts = urlsplit(text if "://" in text else f"ws://{text}")
-    scheme = SCHEMES.get(parts.scheme)
+    mistake = UsageError(f"expected a server such as ws://127.0.0.1:{DEFAULT_PORT}, got {text!r}")
     try:
+        parts = urlsplit(text if "://" in text else f"ws://{text}")
         port = parts.port or DEFAULT_PORT
-    except ValueError:
-        port = None
-    if scheme is None or not parts.hostname or port is None:
-        raise UsageError(f"expected a server such as ws://127.0.0.1:{DEFAULT_PORT}, got {text!r}")
+    except ValueError as error:
+        raise mistake from error
+    scheme = SCHEMES.get(parts.scheme)
+    if scheme is None or not parts.hostname:
+        raise mistake
     if parts.username or parts.password or parts.query:
         raise UsageError(
             "expected a server's address alone, got more in it; give the key by PLUGRL_API_KEY, "

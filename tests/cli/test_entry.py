@@ -64,3 +64,34 @@ def test_a_reader_that_has_had_enough_ends_a_command_without_a_word():
     done = subprocess.run(listing, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("module", ["flows.cli", "plugrl_tui.cli"])
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_closed_stream_and_a_narrow_encoding_are_no_traceback(module, closed, tmp_path):
+    program = f"import sys; sys.argv = ['x', *sys.argv[1:]]; from {module} import main; main()"
+    words = {"flows.cli": "list", "plugrl_tui.cli": "runs"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$0" "$@" {closed}', sys.executable, "-c", program, words[module]],
+        env={**os.environ, "PLUGRL_HOME": str(tmp_path), "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_sign_that_the_encoding_lacks_is_escaped():
+    program = (
+        "from plugrl.cli.entry import run_guarded, write\n"
+        "run_guarded(lambda argv, prog: write('na\\xefve') or 0, [], 'x')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "na\\xefve\n"

@@ -18,6 +18,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
+from plugrl.cli import entry
 from plugrl.runs.liveness import own_start, this_host
 from plugrl.runs.records import RunState, RunStatus, write_status
 from plugrl_tui import cli
@@ -91,7 +92,7 @@ async def test_a_live_run_is_watched_until_it_is_stopped(tmp_path):
     ],
 )
 def test_what_can_t_be_done_is_one_sentence(arguments, sentence, capsys):
-    assert cli.run(arguments) in {cli.EXIT_USAGE, cli.EXIT_FAILED}
+    assert cli.run(arguments) in {entry.EXIT_USAGE, entry.EXIT_FAILED}
     error = capsys.readouterr().err
     assert error.startswith("plugrl-tui: error: ")
     assert sentence in error
@@ -102,7 +103,7 @@ def test_a_key_that_others_can_read_is_refused_and_never_shown(tmp_path, capsys)
     key = tmp_path / "key"
     key.write_text("hunter2\n")
     key.chmod(0o644)
-    assert cli.run(["attach", "x:1", "--key-file", str(key)]) == cli.EXIT_USAGE
+    assert cli.run(["attach", "x:1", "--key-file", str(key)]) == entry.EXIT_USAGE
     error = capsys.readouterr().err
     assert f"chmod 600 {key}" in error
     assert "hunter2" not in error
@@ -114,7 +115,7 @@ def test_a_key_file_that_is_no_text_is_a_sentence(tmp_path, capsys):
     key = tmp_path / "key"
     key.write_bytes(b"\xff\xfe")
     key.chmod(0o600)
-    assert cli.run(["attach", "x:1", "--key-file", str(key)]) == cli.EXIT_USAGE
+    assert cli.run(["attach", "x:1", "--key-file", str(key)]) == entry.EXIT_USAGE
     assert f"at {key}" in capsys.readouterr().err
 
 
@@ -148,7 +149,7 @@ def test_a_taken_port_is_a_sentence(capsys):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert cli.run(["serve", "--port", str(port)]) == cli.EXIT_USAGE
+        assert cli.run(["serve", "--port", str(port)]) == entry.EXIT_USAGE
     assert "take another --port" in capsys.readouterr().err
 
 

@@ -25,7 +25,9 @@ def test_an_address_becomes_a_url(text, url):
     assert server_url(text) == url
 
 
-@pytest.mark.parametrize("text", ["ftp://x", "ws://", "ws://x:99999", "ws://x:0x", "://"])
+@pytest.mark.parametrize(
+    "text", ["ftp://x", "ws://", "ws://x:99999", "ws://x:0x", "://", "ws://[::1"]
+)
 def test_what_is_no_address_is_refused_with_an_example(text):
     with pytest.raises(UsageError, match=r"expected a server such as ws://127\.0\.0\.1:8000"):
         server_url(text)
