@@ -4,6 +4,7 @@ import asyncio
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
+from flows.deployment_names import require_name
 from plugrl.cli.entry import write
 from plugrl.runs.prefect_api import ui_url
 
@@ -12,7 +13,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     """Make the deployment and say how to go on.
 
     Raises:
-        UsageError: the work pool is of another type.
+        UsageError: a name is none, or the work pool is of another type.
         ApiUnavailableError: there is no Prefect API.
     """
     parser = ArgumentParser(
@@ -21,6 +22,8 @@ def run(argv: Sequence[str], prog: str) -> int:
     parser.add_argument("--name", default="train", help="name of the deployment (train)")
     parser.add_argument("--pool", default="plugrl", help="work pool, made where missing (plugrl)")
     arguments = parser.parse_args(list(argv))
+    require_name(arguments.name, "--name")
+    require_name(arguments.pool, "--pool")
     from flows.api import require_api
 
     url = require_api()

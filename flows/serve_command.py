@@ -4,6 +4,7 @@ import asyncio
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
+from flows.deployment_names import require_name
 from plugrl.cli.entry import write
 from plugrl.errors import UsageError
 from plugrl.runs.prefect_api import ui_url
@@ -13,7 +14,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     """Offer training until Ctrl-C.
 
     Raises:
-        UsageError: the limit is none.
+        UsageError: the name or the limit is none.
         ApiUnavailableError: there is no Prefect API.
     """
     parser = ArgumentParser(
@@ -22,6 +23,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     parser.add_argument("--name", default="train", help="name of the deployment (train)")
     parser.add_argument("--limit", type=int, default=1, help="runs at a time (1)")
     arguments = parser.parse_args(list(argv))
+    require_name(arguments.name, "--name")
     if arguments.limit < 1:
         raise UsageError(f"expected at least 1, got {arguments.limit}, at --limit")
     from flows.api import require_api
