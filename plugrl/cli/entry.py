@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
+from plugrl.cli.table import harmless
 from plugrl.errors import PlugRLError, UsageError
 
 EXIT_FAILED = 1
@@ -108,4 +109,6 @@ def _with_dashes(argument: str) -> str:
 
 
 def _complain(prog: str, error: Exception) -> None:
-    sys.stderr.write(f"{prog}: error: {error}\n")
+    # A sentence may have lines of its own; what it quotes comes from anywhere.
+    text = "\n".join(map(harmless, str(error).split("\n")))
+    sys.stderr.write(f"{prog}: error: {text}\n")

@@ -12,6 +12,7 @@ from plugrl.errors import CheckpointDamagedError, ConfigError, UsageError
     ("error", "code"),
     [
         (UsageError("a mistake"), 2),
+        (UsageError("a mistake:\n  of two lines"), 2),
         (ConfigError("a mistake"), 2),
         (CheckpointDamagedError("a failure"), 1),
         (OSError(28, "No space left on device"), 1),
@@ -23,6 +24,14 @@ def test_what_we_raise_on_purpose_is_one_sentence_and_a_code(error, code, capsys
 
     assert run_guarded(command, [], "plugrl x") == code
     assert capsys.readouterr().err == f"plugrl x: error: {error}\n"
+
+
+def test_what_a_sentence_quotes_is_not_obeyed_by_the_terminal(capsys):
+    def command(argv, prog):
+        raise UsageError("got \x1b[31m")
+
+    assert run_guarded(command, [], "plugrl x") == 2
+    assert capsys.readouterr().err == "plugrl x: error: got ·[31m\n"
 
 
 def test_what_we_did_not_expect_is_logged_with_its_traceback(caplog):
