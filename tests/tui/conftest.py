@@ -2,12 +2,15 @@
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from flows import api
+from plugrl.runs import prefect_api
 from plugrl.runs.catalog import find_runs
 from plugrl.runs.liveness import process_is
 
@@ -24,14 +27,17 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home without runs and settings."""
+    """A home without runs and settings, whose Prefect has a port of its own."""
     monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "home"))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        monkeypatch.setenv(prefect_api.PORT_VARIABLE, str(probe.getsockname()[1]))
     return tmp_path / "home"
 
 
 @pytest.fixture
 def nothing_left_behind(own_home: Path) -> Iterator[None]:
-    """Runs that a test has started end with it."""
+    """Runs that a test has started end with it, and the Prefect API that they may have started."""
     yield
     for run in find_runs().found:
         if (status := run.status) is None:
@@ -43,3 +49,4 @@ def nothing_left_behind(own_home: Path) -> Iterator[None]:
             if process_is(pid, started):
                 assert pid is not None
                 os.kill(pid, signal.SIGKILL)
+    api.stop()

@@ -14,6 +14,7 @@ from tests.tui.terminal import Terminal, tmux_is_there
 
 pytestmark = [
     pytest.mark.integration,
+    pytest.mark.slow,  # a minute; test_journey goes the same way in the default run
     pytest.mark.timeout(600),
     pytest.mark.usefixtures("nothing_left_behind"),
     pytest.mark.skipif(not tmux_is_there(), reason="needs tmux: make system installs it"),
