@@ -58,9 +58,6 @@ benchmark: $(VENV)/.bench  ## Measure exchanges, the learn step and whole traini
 	$(BIN)/python -m benchmarks.viewers
 	$(BIN)/python -m benchmarks.tui_cost
 
-screenshots: $(VENV)/.dev  ## Take the README's pictures of the app anew, from real runs.
-	$(BIN)/python -m screenshots.take
-
 screenshots: $(VENV)/.dev  ## Take all pictures anew, of real runs; Prefect's page needs Chromium.
 	$(BIN)/python -m screenshots.take
 	$(BIN)/python -m screenshots.take_prefect
@@ -68,7 +65,7 @@ screenshots: $(VENV)/.dev  ## Take all pictures anew, of real runs; Prefect's pa
 system:  ## Install Debian packages: OpenGL for videos, tmux for tests, what pictures need.
 	apt-get update -qq
 	apt-get install -y -qq --no-install-recommends \
-		python3-venv libegl1 libgl1 libosmesa6 tmux librsvg2-bin fonts-firacode
+		python3-venv libegl1 libgl1 libosmesa6 tmux librsvg2-bin fonts-firacode chromium
 
 clean:  ## Remove the virtual environment and caches; never checkpoints.
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
