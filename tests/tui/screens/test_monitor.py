@@ -1,18 +1,11 @@
-"""MONITOR in every state, as a person sees it."""
+"""MONITOR while its run goes on."""
 
-import asyncio
 import os
-from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from textual.app import App
-from textual.pilot import Pilot
 
-from plugrl.runs.liveness import own_start, this_host
-from plugrl.runs.records import RunState, RunStatus
-from plugrl_tui.app import PlugRLApp, Start
-from plugrl_tui.core.attach import Attached
+from plugrl_tui.app import PlugRLApp
 from plugrl_tui.core.feed import FeedError
 from plugrl_tui.core.feed_demo import played
 from plugrl_tui.core.model import Link, RunModel
@@ -23,182 +16,10 @@ from plugrl_tui.widgets.log_view import LogView
 from plugrl_tui.widgets.pane import Pane
 from plugrl_tui.widgets.worker_table import WorkerTable
 from tests.tui.clock import NOW, Clock
-from tests.tui.pictures import SIZES, assert_looks_like, seen, until
+from tests.tui.pictures import assert_looks_like, seen, until
+from tests.tui.screens.monitors import STATUS, Still, learning, monitor, running, settled
 
 pytestmark = pytest.mark.usefixtures("own_home")
-STATUS = RunStatus(
-    state=RunState.RUNNING,
-    step=412_672,
-    total_steps=1_000_000,
-    num_learns=50,
-    updated_at=NOW,
-    host=this_host(),
-    pid=os.getpid(),
-    pid_started=own_start(),
-)
-
-
-class Still:
-    """A feed without news; what it is sent is kept, or refused."""
-
-    def __init__(self) -> None:
-        self.sent: list[str] = []
-        self.error: FeedError | None = None
-        self.retried = 0
-
-    async def run(self, model: RunModel) -> None:
-        await asyncio.Event().wait()
-
-    async def send(self, command: str) -> None:
-        if self.error is not None:
-            raise self.error
-        self.sent.append(command)
-
-    def retry_now(self) -> None:
-        self.retried += 1
-
-
-def monitor(model: RunModel, feed: Still | None = None, *, ascii_only: bool = False) -> PlugRLApp:
-    attached = Attached(model, feed or Still())
-    return PlugRLApp(Start(screen="monitor", options={"attached": attached}, ascii_only=ascii_only))
-
-
-def running(seconds: float = 20.0) -> RunModel:
-    return played(seconds, clock=Clock())
-
-
-async def settled(app: App[None], pilot: Pilot[None]) -> None:
-    """Everything that is known is drawn, whatever the timers have done so far."""
-    await pilot.pause()
-    (screen,) = (each for each in app.screen_stack if isinstance(each, MonitorScreen))
-    for _ in range(9):
-        screen.tick()
-    await pilot.pause()
-
-
-def from_files(**changes: object) -> RunModel:
-    """A run that is known from its folder alone."""
-    model, source = RunModel("hopper-s3", clock=Clock()), running()
-    model.curves, model.curves_from_files = source.curves, True
-    model.folder = "/runs/hopper-s3"
-    model.status = replace(STATUS, **changes)  # type: ignore[arg-type]
-    model.add_log([LogLine(NOW, "ERROR", "the learn diverged: loss is NaN")])
-    return model
-
-
-def learning() -> RunModel:
-    return running(7)
-
-
-def waiting() -> RunModel:
-    model = running()
-    assert model.snapshot is not None
-    model.workers.forget()
-    model.take_snapshot(model.snapshot._replace(workers=(), learn=None))
-    return model
-
-
-def stale() -> RunModel:
-    model = running()
-    clock = model.clock
-    assert isinstance(clock, Clock)
-    clock.now += 12
-    return model
-
-
-def linked(link: Link, reason: str, *, seen_before: bool = True) -> RunModel:
-    model = running() if seen_before else RunModel("ws://gpu-box:8000", url="ws://gpu-box:8000")
-    model.clock = Clock()
-    model.set_link(link, reason, retry_at=NOW + 7)
-    return model
-
-
-def damaged() -> RunModel:
-    model = from_files()
-    model.problems = ("expected a JSON object, got nothing, at /runs/hopper-s3/run.json",)
-    return model
-
-
-STATES: dict[str, Callable[[], RunModel]] = {
-    "running": running,
-    "learning": learning,
-    "waiting": waiting,
-    "stale": stale,
-    "starting": lambda: linked(Link.CONNECTING, "", seen_before=False),
-    "never_reached": lambda: linked(
-        Link.RECONNECTING, "nothing listens at ws://gpu-box:8000", seen_before=False
-    ),
-    "reconnecting": lambda: linked(Link.RECONNECTING, "ws://127.0.0.1:8000 does not answer"),
-    "refused": lambda: linked(
-        Link.REFUSED, "ws://gpu-box:8000 wants its key: set PLUGRL_API_KEY", seen_before=False
-    ),
-    "other_version": lambda: linked(
-        Link.REFUSED, "expected snapshot version 1, got 2", seen_before=False
-    ),
-    "stalled": lambda: from_files(updated_at=NOW - 90),
-    "lost": lambda: from_files(pid=2**22 + 1, updated_at=NOW - 9),
-    "between_attempts": lambda: from_files(
-        state=RunState.WAITING, reason="crashed (killed by SIGKILL), attempt 3 begins in 5 s"
-    ),
-    "done": lambda: from_files(state=RunState.DONE, step=1_000_448),
-    "stopped": lambda: from_files(state=RunState.STOPPED, reason="stopped on request"),
-    "failed": lambda: from_files(state=RunState.FAILED, reason="the learn diverged: loss is NaN"),
-    "damaged": damaged,
-}
-
-
-async def at_every_size(app: App[None], pilot: Pilot[None], name: str) -> None:
-    """Compare the picture ``name`` at the size the app began with, and at the others."""
-    for size in SIZES:
-        if app.size != size:
-            await pilot.resize_terminal(*size)
-        await settled(app, pilot)
-        assert_looks_like(app, f"monitor_{name}")
-
-
-@pytest.mark.parametrize("name", STATES)
-async def test_every_state_has_its_sign_its_word_and_its_reason(name):
-    app = monitor(STATES[name]())
-    async with app.run_test(size=SIZES[0]) as pilot:
-        await at_every_size(app, pilot, name)
-
-
-@pytest.mark.parametrize("number", range(1, 7))
-async def test_every_pane_shows_more_when_it_has_the_screen(number):
-    app = monitor(running())
-    async with app.run_test(size=SIZES[0]) as pilot:
-        await pilot.press(str(number))
-        if number != 5:  # at this size the chart has no room but the whole screen
-            await pilot.press("z")
-        await at_every_size(app, pilot, f"zoom_{number}")
-
-
-@pytest.mark.parametrize(("name", "key"), [("help", "question_mark"), ("stop", "s")])
-async def test_boxes_stand_above_the_panes(name, key):
-    app = monitor(running())
-    async with app.run_test(size=SIZES[0]) as pilot:
-        await settled(app, pilot)
-        await pilot.press(key)
-        await at_every_size(app, pilot, name)
-
-
-@pytest.mark.parametrize(
-    "size", [(40, 10), (60, 18), (120, 20), (100, 40), (200, 50), (1, 1)], ids=str
-)
-async def test_every_size_shows_something_that_makes_sense(size):
-    app = monitor(running())
-    async with app.run_test(size=size) as pilot:
-        await settled(app, pilot)
-        if size != (1, 1):
-            assert_looks_like(app, "monitor_size")
-
-
-async def test_ascii_leaves_no_other_sign_on_the_screen():
-    app = monitor(running(), ascii_only=True)
-    async with app.run_test(size=(140, 45)) as pilot:
-        await pilot.pause()
-        segments = [s.text for strip in app.screen._compositor.render_strips() for s in strip]
-        assert "".join(segments).isascii()
 
 
 async def test_without_news_nothing_is_painted(monkeypatch):
@@ -303,70 +124,6 @@ async def test_force_is_offered_only_after_a_graceful_stop_has_had_its_time(monk
         await until(pilot, lambda: "F kills its processes" in seen(app))
         await pilot.press("F")
         assert killed == [os.getpid()]
-
-
-async def test_escape_leaves_the_zoom_and_then_the_screen():
-    app = monitor(running())
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("2", "z")
-        assert "state" in seen(app)
-        await pilot.press("escape")
-        assert isinstance(app.screen, MonitorScreen)
-        await pilot.press("escape")
-        assert not isinstance(app.screen, MonitorScreen)
-
-
-async def test_ctrl_c_ends_nothing_and_says_how_to_leave():
-    app = monitor(running())
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await pilot.press("ctrl+c")
-        await until(pilot, lambda: "q leaves the app" in seen(app))
-        assert app.is_running
-
-
-async def test_a_key_given_by_the_person_replaces_the_usual_one(own_home):
-    own_home.mkdir()
-    (own_home / "tui.json").write_text('{"keys": {"monitor.save": "ctrl+s"}}')
-    feed = Still()
-    app = monitor(running(), feed)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("k")
-        assert feed.sent == []
-        await pilot.press("ctrl+s")
-        assert feed.sent == ["save"]
-        await pilot.press("question_mark")
-        assert "^s          Save a checkpoint now." in seen(app)
-
-
-async def test_settings_that_are_wrong_are_told_and_the_app_goes_on(own_home):
-    own_home.mkdir()
-    (own_home / "tui.json").write_text('{"keys": {"monitor.sav": "x"}}')
-    app = monitor(running())
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "did you mean 'monitor.save'" in seen(app).replace("\n", " "))
-        await pilot.press("escape")
-        assert isinstance(app.screen, MonitorScreen)
-
-
-async def test_a_theme_is_kept_for_the_next_time(own_home):
-    app = monitor(running())
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("T")
-        assert app.theme == "plugrl-light"
-    again = monitor(running())
-    async with again.run_test(size=(80, 24)):
-        assert again.theme == "plugrl-light"
-
-
-async def test_the_palette_does_what_a_key_does():
-    feed = Still()
-    app = monitor(running(), feed)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("ctrl+p")
-        await pilot.press(*"Save: mon")
-        await until(pilot, lambda: "Save a checkpoint now." in seen(app))
-        await pilot.press("enter")
-        await until(pilot, lambda: feed.sent == ["save"])
 
 
 async def test_the_log_pages_back_filters_and_follows_again():

@@ -5,7 +5,7 @@ import pytest
 from plugrl_tui.modals.stop import StopBox
 from plugrl_tui.widgets.key_line import KeyLine
 from tests.tui.pictures import seen
-from tests.tui.screens.test_monitor import monitor, running
+from tests.tui.screens.monitors import monitor, running
 
 pytestmark = pytest.mark.usefixtures("own_home")
 
