@@ -56,6 +56,14 @@ class AttemptRuns:
 
     async def cancelled(self) -> None:
         """Return once somebody has cancelled the supervisor's flow run."""
+        cancelled = None
+        while not cancelled:
+            # Making a client fails too where the API is away; a cancel comes then all the same.
+            await asyncio.sleep(POLL_S)
+            cancelled = await tried("be asked for a cancel", self._watch(), timeout_s=None)
+
+    async def _watch(self) -> bool:
+        """True once it is cancelled."""
         # One client for all the polls: a new one costs 40 ms of CPU, a call of it 2 ms.
         async with get_client() as client:
             while True:
@@ -63,7 +71,7 @@ class AttemptRuns:
                 poll = client.read_flow_run(self._parent)
                 flow_run = await tried("see whether the run was cancelled", poll)
                 if flow_run is not None and flow_run.state_type in CANCELLED:
-                    return
+                    return True
 
     async def _create(self, number: int, parameters: Mapping[str, Any]) -> UUID:
         name = f"attempt-{number}"
@@ -92,7 +100,9 @@ async def read(flow_run_id: UUID) -> FlowRun:
         return await client.read_flow_run(flow_run_id)
 
 
-async def tried(what: str, call: Awaitable[T], timeout_s: float = CALL_TIMEOUT_S) -> T | None:
+async def tried(
+    what: str, call: Awaitable[T], timeout_s: float | None = CALL_TIMEOUT_S
+) -> T | None:
     """The result of a call of Prefect's API; None, and a line in the log, if it fails."""
     try:
         return await asyncio.wait_for(call, timeout_s)
