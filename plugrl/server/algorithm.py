@@ -109,6 +109,8 @@ class RunIdentity:
     policy_variant: str = ""
     algorithm: str = ""
     algorithm_variant: str = ""
+    env: str | None = None
+    """The env's name, where a person gave one."""
     total_steps: int | None = None
     """Frames after which the run is finished, where there is such a number."""
     run_dir: str = ""

@@ -109,14 +109,16 @@ class Telemetry(logging.Handler):
     def _counters(self) -> dict[str, Any]:
         algorithm, collector = self._loop.algorithm, self._loop.collector
         uptime = time.monotonic() - self._started
+        frames_kept, frames_discarded = collector.frames_kept, collector.discarded.total()
         return {
             "global_step": algorithm.global_step,
             "num_learns": algorithm.num_learns,
-            "frames_kept": collector.frames_kept,
-            "frames_discarded": collector.discarded.total(),
+            "frames_kept": frames_kept,
+            "frames_discarded": frames_discarded,
             "discarded": {cause.value: collector.discarded[cause] for cause in DiscardCause},
             "checkpoints_failed": self._loop.saving.num_failed,
             "uptime_seconds": uptime,
+            "frames_per_second": (frames_kept + frames_discarded) / max(uptime, 1e-9),
             "steps_per_second": (algorithm.global_step - self._first_step) / max(uptime, 1e-9),
         }
 

@@ -191,6 +191,7 @@ class TrainingRun:
             policy_variant=self._spec.policy_variant,
             algorithm=self._spec.algorithm,
             algorithm_variant=self._spec.algorithm_variant,
+            env=self._spec.env,
             total_steps=self._total_steps,
             run_dir=str(self.run_dir),
         )

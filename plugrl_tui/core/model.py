@@ -148,6 +148,13 @@ class RunModel:
         return self.record.exp_name if self.record else self.name
 
     @property
+    def env(self) -> str | None:
+        """The env's name, where the folder or the server tells it."""
+        if self.record is not None and self.record.env:
+            return self.record.env
+        return self.snapshot.run.env if self.snapshot is not None else None
+
+    @property
     def step(self) -> int | None:
         """Frames so far."""
         live = self.snapshot.counters.global_step if self.snapshot else None
@@ -214,8 +221,7 @@ class RunModel:
 
     def client_command(self) -> str:
         """What starts an env client for this run."""
-        env = self.record.env if self.record and self.record.env else "ENV"
-        words = ["plugrl-run-env-client", env]
+        words = ["plugrl-run-env-client", self.env or "ENV"]
         parts = urlsplit(self.url or "")
         if parts.scheme == "wss":
             words.append(f"--server-host {self.url}")

@@ -70,6 +70,9 @@ class Counters(NamedTuple):
     checkpoints_failed: int = 0
     uptime_seconds: float = 0.0
     steps_per_second: float = 0.0
+    """Frames kept, as a mean."""
+    frames_per_second: float | None = None
+    """All frames, as a mean; None from a server that does not tell."""
 
 
 class Learn(NamedTuple):
@@ -121,6 +124,8 @@ class Run(NamedTuple):
     run_dir: str = ""
     start_step: int = 0
     plugrl_version: str = ""
+    env: str | None = None
+    """Its name, where the server was given one."""
 
 
 class Snapshot(NamedTuple):

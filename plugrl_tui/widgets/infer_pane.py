@@ -56,7 +56,10 @@ class InferPane(RunPane):
 
     def _flow(self, snapshot: Snapshot, width: int) -> Row:
         rates = self.model.rates
-        came = rates.frames[-1] if rates.frames else math.nan
+        # Before two snapshots are a second apart, the server's own mean stands in.
+        mean_so_far = snapshot.counters.frames_per_second
+        first = math.nan if mean_so_far is None else mean_so_far
+        came = rates.frames[-1] if rates.frames else first
         went = rates.actions[-1] if rates.actions else math.nan
         sizes = snapshot.queue.batch_sizes
         mean = f"{sum(sizes) / len(sizes):.0f}" if sizes else fmt.MISSING

@@ -5,6 +5,7 @@ import logging
 import os
 
 import numpy as np
+import pytest
 
 from plugrl.data.progress import LearnProgress
 from plugrl.protocol.messages import Infer
@@ -20,14 +21,14 @@ FORM = {
     "time": None,
     "run": {
         *("exp_name", "policy", "policy_variant", "algorithm", "algorithm_variant"),
-        *("total_steps", "run_dir", "start_step", "plugrl_version", "protocol_version"),
+        *("env", "total_steps", "run_dir", "start_step", "plugrl_version", "protocol_version"),
     },
     "phase": None,
     "stopping": None,
     "process": {"pid", "host", "cpu_seconds", "rss_bytes"},
     "counters": {
         *("global_step", "num_learns", "frames_kept", "frames_discarded", "discarded"),
-        *("checkpoints_failed", "uptime_seconds", "steps_per_second"),
+        *("checkpoints_failed", "uptime_seconds", "steps_per_second", "frames_per_second"),
     },
     "infer_queue": {
         *("requests", "envs", "threshold_envs", "threshold_requests", "oldest_wait_seconds"),
@@ -92,6 +93,12 @@ def test_frames_are_counted_with_the_cause_of_those_discarded():
     assert (counters["frames_discarded"], counters["discarded"]["no_step_state"]) == (1, 1)
     assert (worker["frames_kept"], worker["discarded"]) == (1, {"no_step_state": 1})
     assert (worker["episodes"], worker["return_mean"]) == (2, 3.0)
+
+
+def test_frames_a_second_are_those_that_came_kept_or_not():
+    counters = telemetry_of(loop_with_a_frame()).snapshot()["counters"]
+    both = counters["frames_per_second"] * counters["uptime_seconds"]
+    assert both == pytest.approx(counters["frames_kept"] + counters["frames_discarded"])
 
 
 def test_batches_and_the_envs_in_them_are_counted_from_the_start():

@@ -21,6 +21,7 @@ from plugrl.errors import (
     UsageError,
 )
 from plugrl.server.loop import StopReason
+from plugrl.server.telemetry import Telemetry
 from plugrl.training import checkpoint
 from plugrl.training.run import TrainingRun, build_run
 
@@ -40,6 +41,12 @@ def test_building_a_run_leaves_no_trace(spec, tmp_path):
     run = build_run(spec())
     assert run.algorithm.global_step == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_viewers_are_told_the_env_that_the_server_was_given(spec):
+    run = build_run(spec(env="hopper"))
+    telemetry = Telemetry(run.server.loop, run.server.identity)
+    assert telemetry.snapshot()["run"]["env"] == "hopper"
 
 
 def test_the_same_seed_builds_the_same_weights_and_another_builds_others(spec):

@@ -187,6 +187,14 @@ def test_the_command_for_an_env_client_names_what_is_not_usual(url, command):
     assert RunModel("x", url=url).client_command() == command
 
 
+def test_the_command_for_an_env_client_names_the_env_that_the_server_tells():
+    model = live(workers=())
+    run = snapshot_of(model).run
+    assert model.client_command().startswith("plugrl-run-env-client ENV")
+    model.take_snapshot(snapshot_of(model)._replace(run=run._replace(env="hopper")))
+    assert model.client_command().startswith("plugrl-run-env-client hopper")
+
+
 def test_the_time_left_comes_from_the_pace_of_now():
     model = played(30, clock=Clock())
     left = 1_000_000 - snapshot_of(model).counters.global_step
