@@ -23,7 +23,7 @@ from plugrl.errors import PlugRLError, UsageError
 from plugrl.runs import prefect_api
 from plugrl.runs.files import write_json
 from plugrl.runs.home import HOME_VARIABLE
-from plugrl.runs.liveness import process_is, started_at
+from plugrl.runs.liveness import birth_of, started_at
 from plugrl.runs.prefect_api import LocalServer
 
 START_TIMEOUT_S = 60.0
@@ -134,7 +134,7 @@ def _start(say: Say) -> str:
         say(f"starting the local Prefect API on port {port}, which takes some seconds ...")
         server = _spawn(port)
     while not prefect_api.is_healthy(server.url, timeout_s=1.0):
-        if not process_is(server.pid, server.pid_started):
+        if not prefect_api.is_alive(server):
             raise ApiUnavailableError(f"the local Prefect API ended at once: {_last_words()}")
         if time.monotonic() - began > START_TIMEOUT_S:
             raise ApiUnavailableError(
@@ -168,6 +168,7 @@ def _spawn(port: int) -> LocalServer:
         url=prefect_api.local_url(port),
         pid=process.pid,
         pid_started=started_at(process.pid) or time.time(),
+        pid_birth=birth_of(process.pid),
     )
     # Before it answers: whoever starts it must not be the only one who knows of it.
     write_json(folder / prefect_api.SERVER_FILE, server)

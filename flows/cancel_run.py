@@ -11,7 +11,7 @@ from plugrl.cli.entry import EXIT_FAILED, write
 from plugrl.errors import UsageError
 from plugrl.runs import catalog, liveness
 from plugrl.runs.catalog import FoundRun
-from plugrl.runs.records import RunState, RunStatus
+from plugrl.runs.records import RunState
 
 TIMEOUT_S = 120.0
 """How long a run may take to save and end; a learn in progress is waited for."""
@@ -72,18 +72,9 @@ def _process_of(run: FoundRun) -> int:
         raise UsageError(f"expected a run that goes on, got {name}, which is {state_of(run)}")
     if not liveness.on_this_host(status):
         raise UsageError(f"{name} runs on {status.host}; cancel it there")
-    for pid, started in _processes(status):
-        if liveness.process_is(pid, started):
-            return pid
+    for pid in liveness.living_pids(status):
+        return pid
     raise UsageError(f"expected a run that goes on, got {name}, whose process is gone")
-
-
-def _processes(status: RunStatus) -> list[tuple[int, float | None]]:
-    pairs = (
-        (status.pid, status.pid_started),
-        (status.server_pid, status.server_pid_started),
-    )
-    return [(pid, started) for pid, started in pairs if pid is not None]
 
 
 def _runs(run: FoundRun) -> bool:

@@ -49,7 +49,7 @@ def _is_lost(run: FoundRun) -> bool:
     if status is None or liveness.observed_state(status, time.time()) is not RunState.LOST:
         return False
     # A server that outlives its supervisor saves, and then writes the last record itself.
-    return not liveness.process_is(status.server_pid, status.server_pid_started)
+    return not liveness.server_lives(status)
 
 
 def _settle(run: FoundRun) -> bool:
@@ -68,6 +68,7 @@ def _settle(run: FoundRun) -> bool:
             url=None,
             server_pid=None,
             server_pid_started=None,
+            server_pid_birth=None,
         )
     except (OSError, PlugRLError) as error:
         logger.warning("the lost run %s keeps its old record: %s", run.path, error)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from plugrl.runs.catalog import FoundRun
-from plugrl.runs.liveness import process_is
+from plugrl.runs.liveness import owner_lives
 from plugrl.runs.prefect_client import PrefectClient
 from plugrl.runs.prefect_history import flow_run_ids
 from plugrl.runs.records import RunState, RunStatus
@@ -52,7 +52,7 @@ def _is_told_by_itself(status: RunStatus, supervisor: str) -> bool:
     """Whether the process of that flow run is there, and will tell Prefect how it ends."""
     if status.flow_run_id != supervisor:
         return False
-    return not status.state.final or process_is(status.pid, status.pid_started)
+    return not status.state.final or owner_lives(status)
 
 
 def _supervisors(client: PrefectClient, live: list[dict[str, Any]]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from plugrl.cli.chronicle import Chronicle
 from plugrl.cli.launch_plan import LaunchPlan
 from plugrl.cli.restarts import RestartConfig
 from plugrl.cli.supervision import Ending, Onlooker, Supervisor
-from plugrl.runs.liveness import own_start
+from plugrl.runs.liveness import own_birth, own_start
 from plugrl.runs.provenance import Owner
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class SupervisedRun(Onlooker):
         self._owner = Owner(
             pid=os.getpid(),
             pid_started=own_start(),
+            pid_birth=own_birth(),
             flow_run_id=None if flow_run_id is None else str(flow_run_id),
             flow_run_url=flow_run_url,
         )

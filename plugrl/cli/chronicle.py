@@ -60,7 +60,7 @@ class Chronicle(Onlooker):
             self._append(
                 "crashed", ending, why=ending.reason, exit_code=ending.exit_code, pause_s=pause_s
             )
-        gone = {"server_pid": None, "server_pid_started": None, "url": None}
+        gone = dict.fromkeys(("server_pid", "server_pid_started", "server_pid_birth", "url"))
         if pause_s is not None:
             self._update(state=RunState.WAITING, phase="", reason=ending.reason, **gone)
             return

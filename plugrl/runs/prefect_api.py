@@ -33,6 +33,8 @@ class LocalServer:
     url: str
     pid: int
     pid_started: float
+    pid_birth: str | None = None
+    """Of the process; see ``plugrl.runs.liveness``."""
     version: int = VERSION
 
 
@@ -65,7 +67,12 @@ def local_server() -> LocalServer | None:
         server = from_fields(LocalServer, read_json(path), path)
     except (FileNotFoundError, RunRecordError):
         return None
-    return server if process_is(server.pid, server.pid_started) else None
+    return server if is_alive(server) else None
+
+
+def is_alive(server: LocalServer) -> bool:
+    """Whether the local API's process is there."""
+    return process_is(server.pid, server.pid_started, server.pid_birth)
 
 
 def known_url() -> str | None:

@@ -15,6 +15,7 @@ class Owner:
     pid: int
     pid_started: float
     """When it began; see ``plugrl.runs.liveness``."""
+    pid_birth: str | None = None
     attempt: int = 1
     """The number of the server it starts now."""
     flow_run_id: str | None = None

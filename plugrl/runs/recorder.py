@@ -141,7 +141,7 @@ class RunRecorder:
     def _begin(self) -> None:
         previous = self._previous()
         owner = self._owner
-        pid, started = os.getpid(), liveness.own_start()
+        pid, started, birth = os.getpid(), liveness.own_start(), liveness.own_birth()
         attempt = previous.attempt + 1 if previous else 1
         self._status = replace(
             self._status,
@@ -149,8 +149,10 @@ class RunRecorder:
             host=liveness.this_host(),
             pid=pid if owner is None else owner.pid,
             pid_started=started if owner is None else owner.pid_started,
+            pid_birth=birth if owner is None else owner.pid_birth,
             server_pid=pid,
             server_pid_started=started,
+            server_pid_birth=birth,
             flow_run_id=None if owner is None else owner.flow_run_id,
             flow_run_url=None if owner is None else owner.flow_run_url,
         )
@@ -238,7 +240,9 @@ class RunRecorder:
     def _answers(self) -> bool:
         """Whether the final record is ours: there is no supervisor, or it is gone."""
         owner = self._owner
-        return owner is None or not liveness.process_is(owner.pid, owner.pid_started)
+        if owner is None:
+            return True
+        return not liveness.process_is(owner.pid, owner.pid_started, owner.pid_birth)
 
     def _try(self, write: Callable[[], None]) -> bool:
         try:

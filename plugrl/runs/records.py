@@ -103,9 +103,13 @@ class RunStatus:
     pid: int | None = None
     """Who answers for the run: its supervisor, or the server where there is none."""
     pid_started: float | None = None
-    """When that process began, seconds since the epoch; tells a pid that was used again."""
+    """When that process began, seconds since the epoch, for people."""
+    pid_birth: str | None = None
+    """The same as no clock can change it, see ``plugrl.runs.liveness.birth_of``: tells a pid that
+    was used again. Where it is None, ``pid_started`` has to."""
     server_pid: int | None = None
     server_pid_started: float | None = None
+    server_pid_birth: str | None = None
     url: str | None = None
     """Where the server listens, while it does."""
     last_checkpoint: Checkpoint | None = None

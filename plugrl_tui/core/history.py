@@ -12,7 +12,7 @@ from plugrl.errors import RunRecordError
 from plugrl.runs import catalog, records
 from plugrl.runs.catalog import FoundRun, SkippedRun
 from plugrl.runs.home import home
-from plugrl.runs.liveness import observed_state, on_this_host, process_is
+from plugrl.runs.liveness import observed_state, on_this_host, owner_lives
 from plugrl.runs.records import RUN_FILE, STATUS_FILE, RunState
 from plugrl_tui.core.curves import METRICS_FILE, RETURN
 from plugrl_tui.core.format import duration, grouped
@@ -223,6 +223,6 @@ def process_lives(row: RunRow) -> bool:
     except (FileNotFoundError, RunRecordError):
         return False
     if on_this_host(status):
-        return process_is(status.pid, status.pid_started)
+        return owner_lives(status)
     # Another machine's processes can't be seen: what it has said lately counts.
     return not status.state.final and observed_state(status, time.time()) is not RunState.STALLED

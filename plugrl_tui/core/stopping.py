@@ -38,10 +38,10 @@ async def ask(model: RunModel, feed: Feed) -> str:
     if model.link is Link.LIVE:
         await feed.send("stop")
         return f"asked the server at {model.url}"
-    from plugrl.runs.liveness import process_is
+    from plugrl.runs.liveness import owner_lives
 
     status = _local_status(model)
-    if status is not None and process_is(status.pid, status.pid_started):
+    if status is not None and owner_lives(status):
         assert status.pid is not None
         os.kill(status.pid, signal.SIGTERM)
         return f"asked process {status.pid}"
@@ -90,14 +90,10 @@ def force(model: RunModel) -> str:
 
 
 def _processes(model: RunModel) -> list[int]:
-    from plugrl.runs.liveness import process_is
+    from plugrl.runs.liveness import living_pids
 
     status = _local_status(model)
-    if status is None:
-        return []
-    known = [(status.pid, status.pid_started), (status.server_pid, status.server_pid_started)]
-    alive = [pid for pid, started in known if pid is not None and process_is(pid, started)]
-    return list(dict.fromkeys(alive))
+    return [] if status is None else living_pids(status)
 
 
 def _local_status(model: RunModel) -> RunStatus | None:

@@ -65,6 +65,15 @@ def test_a_pid_that_another_process_has_now_does_not_keep_a_run_alive(tmp_path):
     assert reconcile().runs == (folder,)
 
 
+def test_a_clock_that_was_set_since_a_run_began_does_not_end_it(tmp_path):
+    if (birth := liveness.own_birth()) is None:
+        pytest.skip("this system tells no birth of a process")
+    stepped = {"pid": os.getpid(), "pid_started": liveness.own_start() - 3600, "pid_birth": birth}
+    folder = make_run(tmp_path, "one", RunState.WAITING, **stepped)
+    assert reconcile().runs == ()
+    assert records.read_status(folder).state is RunState.WAITING
+
+
 def test_a_server_that_outlives_its_supervisor_is_left_to_save(tmp_path):
     server_lives = {"server_pid": os.getpid(), "server_pid_started": liveness.own_start()}
     folder = make_run(tmp_path, "one", RunState.RUNNING, **GONE, **server_lives)

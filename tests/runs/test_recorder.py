@@ -136,6 +136,8 @@ def test_a_second_server_in_the_folder_is_the_second_attempt(run_dir, server):
 
 def owner(**changes: object) -> Owner:
     mine = {"pid": os.getppid(), "pid_started": liveness.started_at(os.getppid())}
+    if not changes:
+        mine["pid_birth"] = liveness.birth_of(os.getppid())
     fields = {**mine, "attempt": 4, "flow_run_id": "f", "flow_run_url": "http://f", **changes}
     return Owner(**fields)  # type: ignore[arg-type]
 
@@ -150,6 +152,18 @@ def test_under_a_supervisor_the_last_word_is_the_supervisors(run_dir, server):
     assert (status.pid, status.attempt) == (os.getppid(), 4)
     assert (status.flow_run_id, status.flow_run_url) == ("f", "http://f")
     assert status.server_pid == os.getpid()
+    assert status.pid_birth == liveness.birth_of(os.getppid())
+    assert status.server_pid_birth == liveness.own_birth()
+
+
+def test_a_supervisor_is_there_whatever_the_clock_was_set_to_since(run_dir, server):
+    birth = liveness.birth_of(os.getppid())
+    if birth is None:
+        pytest.skip("this system tells no birth of a process")
+    recorder = RunRecorder(run_dir, owner(pid_started=1.0, pid_birth=birth), server)
+    recorder.open(RECORD, URL)
+    recorder.close(DONE)
+    assert records.read_status(run_dir).state is RunState.STOPPING, "its last word is awaited"
 
 
 def test_a_server_that_outlives_its_supervisor_has_the_last_word(run_dir, server):

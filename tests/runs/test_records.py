@@ -36,8 +36,10 @@ STATUS = RunStatus(
     host="box",
     pid=12,
     pid_started=99.25,
+    pid_birth="b:9925",
     server_pid=13,
     server_pid_started=99.5,
+    server_pid_birth="b:9950",
     url="ws://127.0.0.1:8000",
     last_checkpoint=Checkpoint("/runs/b/2048", 2048),
     updated_at=123.5,
@@ -52,6 +54,15 @@ def test_a_record_and_a_status_are_read_as_they_were_written(tmp_path):
     assert records.read_run(tmp_path) == RECORD
     assert records.read_status(tmp_path) == STATUS
     assert sorted(f.name for f in tmp_path.iterdir()) == ["run.json", "status.json"]
+
+
+def test_a_status_of_before_there_were_births_is_read(tmp_path):
+    records.write_status(tmp_path, STATUS)
+    path = tmp_path / "status.json"
+    data = json.loads(path.read_text())
+    del data["pid_birth"], data["server_pid_birth"]
+    path.write_text(json.dumps(data))
+    assert records.read_status(tmp_path) == replace(STATUS, pid_birth=None, server_pid_birth=None)
 
 
 def test_a_resumed_run_keeps_the_moment_it_was_created(tmp_path):

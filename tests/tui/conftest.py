@@ -12,7 +12,7 @@ import pytest
 from flows import api
 from plugrl.runs import prefect_api
 from plugrl.runs.catalog import find_runs
-from plugrl.runs.liveness import process_is
+from plugrl.runs.liveness import living_pids
 
 
 @pytest.fixture(autouse=True)
@@ -42,11 +42,6 @@ def nothing_left_behind(own_home: Path) -> Iterator[None]:
     for run in find_runs().found:
         if (status := run.status) is None:
             continue
-        for pid, started in (
-            (status.pid, status.pid_started),
-            (status.server_pid, status.server_pid_started),
-        ):
-            if process_is(pid, started):
-                assert pid is not None
-                os.kill(pid, signal.SIGKILL)
+        for pid in living_pids(status):
+            os.kill(pid, signal.SIGKILL)
     api.stop()

@@ -12,7 +12,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 
 from plugrl.runs import records
-from plugrl.runs.liveness import process_is
+from plugrl.runs.liveness import owner_lives
 from plugrl.runs.records import RunState, RunStatus
 from plugrl_tui.app import PlugRLApp
 from plugrl_tui.core.model import Link
@@ -70,7 +70,7 @@ async def stop(pilot: Pilot[None], folder: Path) -> None:
     await pilot.press("enter")
     await until(pilot, "stopped", lambda: status_of(folder).state is RunState.STOPPED)
     last = status_of(folder)
-    await until(pilot, "no process", lambda: not process_is(last.pid, last.pid_started))
+    await until(pilot, "no process", lambda: not owner_lives(last))
     await pilot.press("escape")
     await pilot.press("escape")
     await until(pilot, "RUNS", screen_is(pilot, RunsScreen))
@@ -101,7 +101,7 @@ async def test_with_keys_alone(tmp_path: Path) -> None:
         await until(pilot, "saved", lambda: status_of(first).last_checkpoint is not None)
         await pilot.press("q")
     left = status_of(first)
-    assert process_is(left.pid, left.pid_started)
+    assert owner_lives(left)
 
     app = PlugRLApp()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plugrl.runs import records
-from plugrl.runs.liveness import process_is
+from plugrl.runs.liveness import owner_lives
 from plugrl.runs.records import RunState
 from tests.tui.run_folders import QUICK
 from tests.tui.terminal import Terminal, tmux_is_there
@@ -42,7 +42,7 @@ def stop(terminal: Terminal, folder: Path) -> None:
     terminal.press("Enter")
     terminal.until(lambda: records.read_status(folder).state is RunState.STOPPED, "STOPPED")
     last = records.read_status(folder)
-    terminal.until(lambda: not process_is(last.pid, last.pid_started), "no process")
+    terminal.until(lambda: not owner_lives(last), "no process")
     terminal.press("Escape")
     terminal.until(lambda: "Stop the run" not in terminal.screen(), "the box closed")
     terminal.press("Escape")
@@ -67,7 +67,7 @@ def test_launch_watch_leave_attach_stop_resume_warm_start_compare(
         terminal.press("q")
         terminal.wait_for("hopper-ppo-s0 goes on")
     left = records.read_status(folder)
-    assert process_is(left.pid, left.pid_started)
+    assert owner_lives(left)
 
     with opened(tmp_path, own_home, 80, 24) as terminal:
         terminal.wait_for("RUNNING", "hopper-ppo-s0")
