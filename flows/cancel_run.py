@@ -72,8 +72,8 @@ def _process_of(run: FoundRun) -> int:
         raise UsageError(f"expected a run that goes on, got {name}, which is {state_of(run)}")
     if not liveness.on_this_host(status):
         raise UsageError(f"{name} runs on {status.host}; cancel it there")
-    for pid in liveness.living_pids(status):
-        return pid
+    if pids := liveness.living_pids(status):
+        return pids[0]
     raise UsageError(f"expected a run that goes on, got {name}, whose process is gone")
 
 

@@ -40,4 +40,6 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
-_OBEYED = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], "·")
+_SURROGATES = range(0xD800, 0xE000)
+"""Halves of signs, which JSON can hold and no terminal can be sent."""
+_OBEYED = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_SURROGATES], "·")

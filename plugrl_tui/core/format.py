@@ -85,7 +85,11 @@ def clock(time: float | None) -> str:
     """The local time of day of seconds since 1970, with milliseconds."""
     if time is None:
         return " " * 12
-    return datetime.fromtimestamp(time).astimezone().strftime("%H:%M:%S.%f")[:-3]
+    try:
+        moment = datetime.fromtimestamp(time).astimezone()
+    except (ValueError, OverflowError, OSError):  # beyond the calendar
+        return MISSING.ljust(12)
+    return moment.strftime("%H:%M:%S.%f")[:-3]
 
 
 def progress(step: int | None, total: int | None) -> str:

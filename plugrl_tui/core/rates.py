@@ -73,9 +73,12 @@ class Rates:
             counters.frames_discarded,
             queue.envs_taken or 0,
         )
-        if not self._samples:
+        if not self._samples or sample.time < self._samples[-1].time:
+            # The first one, or the server's clock was set back.
+            self._samples.clear()
             self._samples.append(sample)
             self._causes = dict(counters.discarded)
+            self._cpu = None
             self._sample_process(snapshot)
             return True
         last = self._samples[-1]

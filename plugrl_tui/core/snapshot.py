@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from plugrl.errors import PlugRLError
+from plugrl_tui.core.sent import FormError, read
 
 VERSION = 1
+_SENT_AS = {"queue": "infer_queue", "wait": "wait_seconds", "infer": "infer_seconds"}
+"""Fields that have a longer name in what is sent."""
 
 
 class SnapshotError(PlugRLError):
@@ -182,40 +185,10 @@ def parse_message(message: Mapping[str, Any]) -> Snapshot:
             f"expected snapshot version {VERSION}, got {version!r}: this plugrl-tui and the server "
             "are of different versions; install the same plugrl on both"
         )
+    phase = message.get("phase")
+    filled = {"stopping": phase == "stopping", "log_lines": None, **message}
+    filled["process"] = message.get("process") or {}
     try:
-        return _snapshot(message)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SnapshotError(f"expected a snapshot of version {VERSION}, but {error!r}") from error
-
-
-def _snapshot(message: Mapping[str, Any]) -> Snapshot:
-    queue = message["infer_queue"]
-    learn = message["learn"]
-    return Snapshot(
-        time=float(message["time"]),
-        run=_known(Run, message["run"]),
-        phase=str(message["phase"]),
-        stopping=bool(message.get("stopping", message["phase"] == "stopping")),
-        process=_known(Process, message.get("process") or {}),
-        counters=_known(Counters, message["counters"]),
-        queue=_known(InferQueue, queue)._replace(
-            missing=tuple(queue["missing"]),
-            batch_sizes=tuple(queue["batch_sizes"]),
-            wait=_percentiles(queue["wait_seconds"]),
-            infer=_percentiles(queue["infer_seconds"]),
-        ),
-        workers=tuple(_known(Worker, worker) for worker in message["workers"]),
-        learn=None if learn is None else _known(Learn, learn),
-        metrics=message["metrics"],
-        checkpoints=tuple(_known(Checkpoint, each) for each in message["checkpoints"]),
-        log_lines=message.get("log_lines"),
-        log=tuple(_known(LogLine, line) for line in message["log"]),
-    )
-
-
-def _percentiles(data: Mapping[str, float] | None) -> Percentiles | None:
-    return None if data is None else _known(Percentiles, data)
-
-
-def _known(form: Any, data: Mapping[str, Any]) -> Any:
-    return form(**{name: data[name] for name in form._fields if name in data})
+        return read(Snapshot, filled, _SENT_AS)
+    except FormError as error:
+        raise SnapshotError(f"not a snapshot of version {VERSION}: {error}") from error

@@ -138,6 +138,8 @@ class Workers:
             return _Known(worker, sample, worker.frames_per_second, worker.step_seconds)
         step = 0.7 * known.step_seconds + 0.3 * worker.step_seconds
         passed = now - known.before.time
+        if passed < 0:  # the server's clock was set back
+            return _Known(worker, sample, known.rate, step)
         if passed < RATE_WINDOW_S:
             return known._replace(worker=worker, step_seconds=step)
         rate = (sample.frames - known.before.frames) / passed

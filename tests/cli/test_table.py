@@ -25,7 +25,7 @@ def test_what_is_no_terminal_has_no_width(capsys):
 
 
 def test_nothing_that_a_terminal_obeys_is_left():
-    text = "a\x1b]52;c;aGk=\x07b\x9b31mc\r\nd\u2028é…"
+    text = "a\x1b]52;c;aGk=\x07b\x9b31mc\r\nd\u2028é…\ud800"
     cleaned = harmless(text)
-    assert cleaned == "a·]52;c;aGk=·b·31mc··d·é…"
+    assert cleaned == "a·]52;c;aGk=·b·31mc··d·é…·"
     assert len(cleaned) == len(text)

@@ -135,7 +135,10 @@ def test_a_second_server_in_the_folder_is_the_second_attempt(run_dir, server):
 
 
 def owner(**changes: object) -> Owner:
-    mine = {"pid": os.getppid(), "pid_started": liveness.started_at(os.getppid())}
+    mine: dict[str, object] = {
+        "pid": os.getppid(),
+        "pid_started": liveness.started_at(os.getppid()),
+    }
     if not changes:
         mine["pid_birth"] = liveness.birth_of(os.getppid())
     fields = {**mine, "attempt": 4, "flow_run_id": "f", "flow_run_url": "http://f", **changes}

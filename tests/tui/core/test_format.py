@@ -91,6 +91,12 @@ def test_a_wrapped_text_has_whole_words_where_they_fit_and_at_least_one_line():
     assert fmt.wrapped("", 10) == [""]
 
 
+@pytest.mark.parametrize("time", [1e308, -1e308, 1e17, -1e17])
+def test_a_time_beyond_the_calendar_is_a_dash_as_wide_as_any(time):
+    assert fmt.clock(time) == "—           "
+    assert len(fmt.clock(0.0)) == 12
+
+
 def test_sizes_and_waits_are_short():
     assert [fmt.size(n) for n in (512, 140_269, None)] == ["512 B", "137.0 KiB", "—"]
     assert [fmt.millis(s) for s in (0.002, 0.019, 1.54, None)] == ["2.0", "19", "1540", "—"]

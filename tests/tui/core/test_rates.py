@@ -41,6 +41,14 @@ def test_four_snapshots_a_second_make_one_sample():
     assert made == [True, False, False, False, True, False, False, False, True]
 
 
+def test_a_server_s_clock_that_is_set_back_begins_the_rates_anew():
+    rates = Rates()
+    made = [rates.take(snapshot(time, kept=int(time))) for time in (7200, 7201, 3600, 3601)]
+    assert made == [True] * 4
+    assert rates.steps_per_second == 1.0
+    assert min(rates.frames) == 1.0
+
+
 def test_the_share_of_discarded_frames_is_that_of_the_latest_frames():
     rates = Rates()
     rates.take(snapshot(0, kept=0))

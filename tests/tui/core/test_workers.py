@@ -43,6 +43,14 @@ def test_frames_per_second_are_those_of_now():
     assert workers.rows()[0].frames_per_second == 10.0
 
 
+def test_a_server_s_clock_that_is_set_back_does_not_freeze_the_rates():
+    workers = Workers()
+    workers.update([worker(1, frames_kept=1000, frames_per_second=500.0)], [], 7200.0)
+    workers.update([worker(1, frames_kept=1000)], [], 3600.0)
+    workers.update([worker(1, frames_kept=1050)], [], 3605.0)
+    assert workers.rows()[0].frames_per_second == 10.0
+
+
 def test_a_fast_step_among_fast_ones_is_not_slow():
     workers = Workers()
     workers.update([worker(1, step_seconds=1e-4), worker(2, step_seconds=1e-3)], [], 0.0)
