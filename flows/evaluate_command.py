@@ -24,8 +24,10 @@ def run(argv: Sequence[str], prog: str) -> int:
         read_plan(argv, prog, add_prefect_flag)
     pass_on_key(argv)
     parameters = EvaluationParameters.of(argv, prog)
-    plan = evaluation_plan(tuple(parameters.argv()))
-    ending = None if "--no-prefect" in argv else run_with_prefect("evaluate", asdict(parameters))
+    unrecorded = "--no-prefect" in argv
+    switches = ["--no-prefect"] if unrecorded else []
+    plan = evaluation_plan((*parameters.argv(), *switches))
+    ending = None if unrecorded else run_with_prefect("evaluate", asdict(parameters))
     if ending is None:
         ending = asyncio.run(SupervisedRun(plan).run(NO_RESTARTS))
     return ending.exit_code

@@ -23,13 +23,15 @@ def run(argv: Sequence[str], prog: str) -> int:
         return 0
     pass_on_key(argv)
     parameters = TrainParameters.of(argv)
-    plan = train_plan(tuple(parameters.argv()))
+    unrecorded = "--no-prefect" in argv
+    # The run's own record says so too, for whoever goes on with it.
+    command = [*parameters.argv(), *(["--no-prefect"] if unrecorded else [])]
+    plan = train_plan(tuple(command))
     if "--detach" in argv:
         from flows.detaching import detach
 
-        switches = ["--no-prefect"] if "--no-prefect" in argv else []
-        return detach([*parameters.argv(), *switches], plan)
-    ending = None if "--no-prefect" in argv else run_with_prefect("train", asdict(parameters))
+        return detach(command, plan)
+    ending = None if unrecorded else run_with_prefect("train", asdict(parameters))
     if ending is None:
         ending = asyncio.run(SupervisedRun(plan).run(restarts(plan)))
     return ending.exit_code

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual.app import App, SystemCommand
@@ -24,6 +24,9 @@ from plugrl_tui.core.config import AppConfig
 from plugrl_tui.screens.base import RoomScreen, make_screen
 from plugrl_tui.widgets.pane import Pane
 
+if TYPE_CHECKING:
+    from plugrl_tui.core.launcher import Launched
+
 logger = logging.getLogger(__name__)
 
 
@@ -36,6 +39,8 @@ class Start:
     options: dict[str, Any] | None = None
     """The arguments of that screen."""
     ascii_only: bool = False
+    imports: tuple[str, ...] = ()
+    """Modules that register more names, for new runs."""
     theme: str | None = None
     """A theme in place of the person's own."""
 
@@ -52,7 +57,10 @@ class PlugRLApp(App[None]):
         """Begin as ``start`` says."""
         super().__init__()
         self._start = start or Start()
+        self.imports = self._start.imports
         self._ascii = themes.AsciiFilter() if self._start.ascii_only else None
+        self.launched: list[Launched] = []
+        """What was started from here."""
         self._config = AppConfig()
         self._wrong: list[Exception] = []
         """What is to be told once there is a screen."""
@@ -168,7 +176,7 @@ class PlugRLApp(App[None]):
         """End the app; say which runs go on."""
         from plugrl_tui.core.going_on import going_on
 
-        self.exit(message=_verbatim(going_on()))
+        self.exit(message=_verbatim(going_on(self.launched)))
 
     def _groups_of(self, screen: Screen[Any]) -> list[str]:
         if not isinstance(screen, RoomScreen):
@@ -198,7 +206,7 @@ class PlugRLApp(App[None]):
             return_code=1,
             message=_verbatim(
                 f"plugrl-tui failed: {type(error).__name__}: {error}; its log has the details. "
-                f"{going_on()}"
+                f"{going_on(self.launched)}"
             ),
         )
 

@@ -3,6 +3,7 @@
 import shlex
 import socket
 import sys
+from collections.abc import Sequence
 
 from plugrl.errors import UsageError
 
@@ -10,8 +11,12 @@ HOST = "127.0.0.1"
 """Whoever sees the page can start and stop runs, so it is never served to other machines."""
 
 
-def serve(port: int) -> int:
+def serve(port: int, imports: Sequence[str] = ()) -> int:
     """Serve until Ctrl-C; runs go on afterwards.
+
+    Args:
+        port: where.
+        imports: modules that register more names, for new runs.
 
     Raises:
         UsageError: the port is taken, or textual-serve is not installed.
@@ -28,6 +33,6 @@ def serve(port: int) -> int:
             raise UsageError(
                 f"can't listen on {HOST}:{port}: {error}; take another --port"
             ) from error
-    command = shlex.join([sys.executable, "-m", "plugrl_tui"])
-    PageServer(command, host=HOST, port=port, title="plugrl").serve()
+    words = [sys.executable, "-m", "plugrl_tui", *(f"--import={module}" for module in imports)]
+    PageServer(shlex.join(words), host=HOST, port=port, title="plugrl").serve()
     return 0

@@ -94,7 +94,7 @@ def _doctor(_arguments: Any) -> int:
 def _serve(arguments: Any) -> int:
     from plugrl_tui.browser import serve
 
-    return serve(arguments.port)
+    return serve(arguments.port, arguments.imports)
 
 
 def _screen(arguments: Any, screen: str, **options: Any) -> int:
@@ -103,7 +103,13 @@ def _screen(arguments: Any, screen: str, **options: Any) -> int:
     _log_to_file()
     from plugrl_tui.app import PlugRLApp, Start
 
-    start = Start(screen=screen, options=options, ascii_only=arguments.ascii, theme=arguments.theme)
+    start = Start(
+        screen=screen,
+        options=options,
+        ascii_only=arguments.ascii,
+        theme=arguments.theme,
+        imports=tuple(arguments.imports),
+    )
     app = PlugRLApp(start)
     gc.freeze()
     gc.enable()
@@ -165,6 +171,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser = argparse.ArgumentParser(prog=PROG, description=_DESCRIPTION, parents=[looks])
     parser.add_argument("--demo", action="store_true", help="a made-up run, for a first look")
+    parser.add_argument(
+        "--import",
+        action="append",
+        default=[],
+        dest="imports",
+        metavar="MODULE",
+        help="registers names of your own, to be chosen for new runs; may be repeated",
+    )
     parser.set_defaults(command=None, ascii=False, theme=None, json=False, every=_EVERY_S)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     attach = commands.add_parser("attach", parents=[looks], help="watch one run")

@@ -10,8 +10,9 @@ from plugrl.cli.flags import to_flags
 from plugrl.config.client import ClientConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ENVS, POLICIES
+from plugrl_tui.core import plugins
 from plugrl_tui.core.catalog import Names
-from plugrl_tui.core.draft import NO_CLIENTS, SECRETS, Draft, Group
+from plugrl_tui.core.draft import NO_CLIENTS, RECORDED, SECRETS, Draft, Group
 from plugrl_tui.core.fields import FieldSpec, Kind
 
 TRAIN = ("plugrl-flow", "train")
@@ -26,6 +27,11 @@ _NOT_KEPT = frozenset({"env", "import", "detach", "no-detach"})
 """Flags that are no field's: the names tell of the first two, and we start detached anyway."""
 _SERVERS = frozenset({*SERVE, "run-server"})
 """Commands without local clients."""
+_UNRECORDED = frozenset({"launch"})
+"""Commands that Prefect does not hear of."""
+_PROGRAMS = _SERVERS | _UNRECORDED | {"train"}
+_MEASURING = frozenset({"eval", "evaluate"})
+"""Commands that train nothing, and so are none that the form can make."""
 _STEP_LIMIT = "env.max_episode_steps"
 
 
@@ -47,7 +53,34 @@ def command(draft: Draft) -> list[str]:
             continue
         config = _without_secrets(group, configs[group.name])
         words += to_flags(config, group.config, prefix=group.prefix)
-    return [*words, *(f"--import={module}" for module in draft.imports)]
+    return [*words, *_import_flags(draft)]
+
+
+def imports_in(words: Sequence[str]) -> tuple[str, ...]:
+    """The modules that a command imports, without understanding the rest of it."""
+    found = []
+    for place, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == "--import" and (equals or place + 1 < len(words)):
+            found.append(value if equals else words[place + 1])
+    return tuple(found)
+
+
+def flags_in(words: Sequence[str], *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """The flags of any command with their values, as written.
+
+    Args:
+        words: the command.
+        without: names that are left out.
+    """
+    flags: list[str] = []
+    for word in words:
+        if word.startswith("--"):
+            flags.append(word)
+        elif flags:
+            flags[-1] += f" {word}"
+    names = (flag[2:].partition(" ")[0].partition("=")[0] for flag in flags)
+    return tuple(flag for flag, name in zip(flags, names, strict=True) if name not in without)
 
 
 def command_text(draft: Draft) -> str:
@@ -63,7 +96,9 @@ def client_command(draft: Draft, url: str) -> list[str]:
     if env is not None:
         words += to_flags(configs["env"], env.config, prefix=env.prefix)
     config = ClientConfig(num_envs=configs["clients"].num_envs, server_host=url)
-    return [*words, *to_flags(config, ClientConfig())]
+    words += to_flags(config, ClientConfig())
+    module = plugins.needed("env", _uid(names.env or ""))
+    return [*words, *([f"--import={module}"] if module else [])]
 
 
 def client_text(draft: Draft) -> str:
@@ -109,18 +144,46 @@ def read_words(words: Sequence[str], draft: Draft) -> Draft:
             algorithm_variant=names[3],
             env=env[-1] if env else None,
         )
-        alone = any(word.rpartition("/")[2] in _SERVERS for word in words[:2])
-        texts = {NO_CLIENTS: "0"} if alone else {}
-        draft = Draft(names=chosen, texts=texts, imports=imports)
+        draft = Draft(names=chosen, texts=_manner(_program(words)), imports=imports)
     elif env:
         draft = draft.with_names(replace(draft.names, env=env[-1]))
     draft = replace(draft, imports=imports or draft.imports)
     return draft.with_texts(_texts(flags, draft))
 
 
+def _import_flags(draft: Draft) -> list[str]:
+    """``--import`` for what the person named, and for names of other plug-ins that are chosen."""
+    names = draft.names
+    chosen = (("policy", names.policy), ("algorithm", names.algorithm), ("env", names.env or ""))
+    needed = (plugins.needed(kind, _uid(name)) for kind, name in chosen)
+    modules = dict.fromkeys([*draft.imports, *(module for module in needed if module)])
+    return [f"--import={module}" for module in modules]
+
+
+def _uid(name: str) -> str:
+    return name.partition(":")[0]
+
+
 def _without_secrets(group: Group, config: Any) -> Any:
     secrets = SECRETS & group.specs.keys()
     return replace(config, **{key.rpartition(".")[2]: None for key in secrets})
+
+
+def _manner(program: str | None) -> dict[str, str]:
+    """How a program conducts a run, in texts of fields."""
+    if program in _SERVERS:
+        return {NO_CLIENTS: "0"}
+    return {RECORDED: "false"} if program in _UNRECORDED else {}
+
+
+def _program(words: Sequence[str]) -> str | None:
+    """Which of our commands it is, where it says so."""
+    bare = map(_bare, words[:2])
+    return next((word for word in bare if word in _PROGRAMS | _MEASURING), None)
+
+
+def _bare(word: str) -> str:
+    return word.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +195,19 @@ class _Flag:
 def _split(words: Sequence[str]) -> tuple[list[str], list[_Flag]]:
     """The positional names, without the program's own, and the flags with their values."""
     uids = set(POLICIES.uids())
+    program = _program(words)
+    if program in _MEASURING:
+        what = "measures a checkpoint, which is no training"
+        raise CommandError(f"{shlex.join(words[:2])} {what}; it is typed by hand")
     begin = next((i for i, w in enumerate(words) if w in uids or w.startswith("-")), None)
-    if begin is None:
+    if program:
+        # A policy that no plug-in has registered yet is a name all the same.
+        begin = next(i for i, w in enumerate(words) if _bare(w) == program) + 1
+    if begin is None or not words[begin:]:
         raise CommandError(f"expected flags, such as --seed 3, got {shlex.join(words)!r:.60}")
     words = words[begin:]
     start = next((i for i, word in enumerate(words) if word in uids), len(words))
+    start = 0 if program and not words[0].startswith("-") else start
     end = start
     while end < min(len(words), start + NUM_NAMES) and not words[end].startswith("-"):
         end += 1

@@ -9,7 +9,7 @@ from plugrl.cli.restarts import RestartConfig
 from plugrl.config.client import ClientConfig, LocalClients
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import ConfigError, UnknownNameError
-from plugrl_tui.core import catalog
+from plugrl_tui.core import catalog, plugins
 from plugrl_tui.core.catalog import Names
 from plugrl_tui.core.fields import FieldSpec, replaced, specs
 
@@ -23,6 +23,8 @@ USUAL = {"clients.num_procs": "2", "clients.num_envs": "4"}
 """What a new run changes of the defaults."""
 NO_CLIENTS = "clients.num_procs"
 """0 in this field: a person starts the env clients."""
+RECORDED = "flow.prefect"
+IMPORTS_KEY = "names.imports"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +69,7 @@ class Draft:
     texts: Mapping[str, str] = field(default_factory=lambda: dict(USUAL))
     """By key, as typed; those of fields that the names don't have wait for other names."""
     imports: tuple[str, ...] = ()
+    """Modules that register more names; ``plugrl_tui.core.plugins`` reads them."""
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -201,6 +204,8 @@ def _judge(draft: Draft) -> Verdict:
         reason = str(error)
     if reason is not None:
         errors[NAMES_KEY] = reason
+    if (reason := plugins.refusal(draft.imports)) is not None:
+        errors[IMPORTS_KEY] = reason
     if draft.names.env is None and draft.value(NO_CLIENTS) != 0:
         errors[ENV_KEY] = "expected an env for the local env clients; or set their num_procs to 0"
     if "clients" in configs and "run" in configs:

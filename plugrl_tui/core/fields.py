@@ -12,6 +12,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from plugrl.cli.help_text import field_help
 
 NONE_WORDS = ("none", "None")
+HELP_ATTRIBUTE = "__field_help__"
+"""Of a class that has no source to read helps from: by field."""
 _TRUE, _FALSE = "true", "false"
 
 
@@ -135,8 +137,9 @@ def _kinds(cls: type[object]) -> dict[str, tuple[Kind, tuple[str, ...], bool]]:
 
 @cache
 def _help(cls: type[object]) -> dict[str, str]:
+    told: dict[str, str] | None = getattr(cls, HELP_ATTRIBUTE, None)
     # Docstrings are parsed from source, which takes milliseconds a class.
-    return field_help(cls)
+    return field_help(cls) if told is None else told
 
 
 def _classify(hint: Any) -> tuple[Kind, tuple[str, ...], bool]:

@@ -1,12 +1,13 @@
 """LAUNCH's table in rows: names to choose, groups that open and close, fields with their texts."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from plugrl.errors import UnknownNameError
 from plugrl.registry import ALGORITHMS, POLICIES, Registry
 from plugrl_tui.core import catalog
-from plugrl_tui.core.draft import ENV_KEY, NAMES_KEY, SECRETS, Draft
+from plugrl_tui.core.draft import ENV_KEY, IMPORTS_KEY, NAMES_KEY, SECRETS, Draft
 from plugrl_tui.core.fields import FieldSpec, Kind
 
 NO_ENV = "none"
@@ -33,6 +34,8 @@ _WORDS_OF_NAMES: Mapping[str, str] = {
     "policy_variant": "A set of values for the policy's fields.",
     "env": "NAME or NAME:VARIANT, any Gymnasium id, module:EnvClass; none: the clients decide.",
 }
+_WORDS_OF_IMPORTS = "Modules that register names of your own, as --import takes them."
+_MODULE = re.compile(r"\w+(\.\w+)*")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,6 +114,8 @@ def with_value(draft: Draft, key: str, text: str) -> Draft:
     group, _, name = key.partition(".")
     if group != NAMES_KEY:
         return draft.with_text(key, text)
+    if key == IMPORTS_KEY:
+        return replace(draft, imports=modules_in(text))
     value = None if name == "env" and text in {NO_ENV, ""} else text
     names = replace(draft.names, **{name: value})  # type: ignore[arg-type]
     if name in {"policy", "algorithm"}:
@@ -118,8 +123,23 @@ def with_value(draft: Draft, key: str, text: str) -> Draft:
     return draft.with_names(names)
 
 
+def modules_in(text: str) -> tuple[str, ...]:
+    """The modules that a person names, with spaces or commas between them.
+
+    Raises:
+        ValueError: one can't be the name of a module.
+    """
+    names = [] if text.strip() == NO_ENV else text.replace(",", " ").split()
+    for name in names:
+        if not _MODULE.fullmatch(name):
+            raise ValueError(f"expected modules such as my_package.plugin, got {name!r:.60}")
+    return tuple(dict.fromkeys(names))
+
+
 def without_value(draft: Draft, key: str) -> Draft:
     """The draft with a row's default."""
+    if key == IMPORTS_KEY:
+        return replace(draft, imports=())
     if key.startswith(f"{NAMES_KEY}."):
         return draft
     return draft.without_text(key)
@@ -142,7 +162,8 @@ def _wanted(row: FormRow, view: View) -> bool:
 
 def _groups(draft: Draft, view: View) -> Iterator[tuple[str, list[FormRow]]]:
     errors = {**view.notes, **draft.verdict.errors}
-    yield NAMES_KEY, list(_names(draft, errors.get(NAMES_KEY), errors.get(ENV_KEY)))
+    names = _names(draft, errors.get(NAMES_KEY), errors.get(ENV_KEY))
+    yield NAMES_KEY, [*names, _imports_row(draft, errors.get(IMPORTS_KEY))]
     changed = frozenset(draft.changed)
     for group in draft.groups:
         yield (
@@ -197,6 +218,19 @@ def _names(draft: Draft, error: str | None, env_error: str | None) -> Iterator[F
             choices=choices.get(name, ()),
             suggestions=(*catalog.env_names(), NO_ENV) if name == "env" else (),
         )
+
+
+def _imports_row(draft: Draft, error: str | None) -> FormRow:
+    return FormRow(
+        key=IMPORTS_KEY,
+        label="plug-ins",
+        text=" ".join(draft.imports) or NO_ENV,
+        default=NO_ENV,
+        changed=bool(draft.imports),
+        error=error,
+        help=_WORDS_OF_IMPORTS,
+        type_words="names of modules",
+    )
 
 
 def _variants(registry: Registry, uid: str) -> tuple[str, ...]:

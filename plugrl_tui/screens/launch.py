@@ -12,10 +12,21 @@ from textual.binding import BindingType
 from textual.events import Resize
 from textual.suggester import Suggester
 
+from plugrl.errors import PlugRLError
+from plugrl.runs import catalog
 from plugrl_tui.actions import bindings
-from plugrl_tui.core import checkpoints, command_line, form, kept_draft, launcher, preflight
+from plugrl_tui.core import (
+    checkpoints,
+    command_line,
+    form,
+    kept_draft,
+    launcher,
+    plugins,
+    preflight,
+    run_drafts,
+)
 from plugrl_tui.core.command_line import CommandError
-from plugrl_tui.core.draft import NAMES_KEY, NO_CLIENTS, Draft
+from plugrl_tui.core.draft import IMPORTS_KEY, NAMES_KEY, NO_CLIENTS, Draft
 from plugrl_tui.core.form import FormRow, View
 from plugrl_tui.core.launcher import Launched
 from plugrl_tui.core.preflight import Finding, Level
@@ -27,6 +38,8 @@ from plugrl_tui.widgets.launch_lines import CommandLines, FieldLines, LaunchHead
 
 FIND = "find"
 NAME = "run.exp_name"
+CONDUCT_WORDS = "env clients, Prefect, restarts, tracking, plug-ins, folder"
+"""What a warm start takes from its parent, where the person has not chosen otherwise."""
 
 
 class LaunchScreen(RoomScreen):
@@ -48,6 +61,7 @@ class LaunchScreen(RoomScreen):
         """
         super().__init__()
         self.draft = kept_draft.kept() if draft is None else draft
+        self._is_new = draft is None
         self.named = self.draft
         """The draft with the name that it is given where the person gave none."""
         self.origin = origin
@@ -74,9 +88,15 @@ class LaunchScreen(RoomScreen):
         return {**wrong, **self.draft.verdict.errors}
 
     def on_mount(self) -> None:
-        """Show the draft."""
+        """Show the draft, with the plug-ins that the app was given."""
         self.table.focus()
-        self.change(self.draft)
+        imports = (*self.draft.imports, *self._imports_of_app)
+        self.change(replace(self.draft, imports=tuple(dict.fromkeys(imports))))
+
+    @property
+    def _imports_of_app(self) -> tuple[str, ...]:
+        # A run that has been is made again as it was.
+        return self.plugrl_app.imports if self._is_new else ()
 
     def on_resize(self, _event: Resize) -> None:
         """Long commands take more lines where there are more."""
@@ -89,8 +109,16 @@ class LaunchScreen(RoomScreen):
         with suppress(OSError):  # a full disk keeps nobody from launching
             kept_draft.keep(draft)
         self._show()
+        if plugins.is_pending(draft.imports):
+            self._import(draft.imports)
         if not draft.verdict.errors:
             self._examine(self.named)
+
+    @work(exclusive=True, group="import")
+    async def _import(self, imports: tuple[str, ...]) -> None:
+        await plugins.load(imports)
+        # Names that were unknown may be known now, so that all is judged anew.
+        self.change(replace(self.draft))
 
     def _show(self, view: View | None = None) -> None:
         view = view or self.table.view
@@ -191,7 +219,7 @@ class LaunchScreen(RoomScreen):
     def action_clear(self) -> None:
         """Begin anew."""
         self.origin = ""
-        self.change(Draft())
+        self.change(Draft(imports=self.plugrl_app.imports))
 
     def action_copy_command(self) -> None:
         """Copy the command."""
@@ -240,6 +268,7 @@ class LaunchScreen(RoomScreen):
     def _watch(self, launched: Launched, draft: Draft) -> None:
         from plugrl_tui.modals.starting import Starting
 
+        self.plugrl_app.launched.append(launched)
         key = draft.value("server.api_key")
         with_prefect = draft.value("flow.prefect") and draft.value(NO_CLIENTS) != 0
         # What is left in the form is the next run: with a name of its own, and not a resume.
@@ -275,7 +304,14 @@ class LaunchScreen(RoomScreen):
 
     def _set(self, key: str, text: str) -> None:
         before = self.draft.names.policy
-        self.change(form.with_value(self.draft, key, text))
+        try:
+            draft = form.with_value(self.draft, key, text)
+        except ValueError as error:
+            self.notify(str(error), severity="error")
+            return
+        if key == IMPORTS_KEY:
+            plugins.forget(draft.imports)  # they may have been corrected meanwhile
+        self.change(draft)
         after = self.draft.names.policy
         if after != before and key != "names.policy":
             self.notify(f"{before} does not fit, took {after}")
@@ -306,8 +342,20 @@ class LaunchScreen(RoomScreen):
 
     def _take_checkpoint(self, step_dir: Path | None) -> None:
         if step_dir is not None:
-            self.change(self.draft.with_text(checkpoints.WARM_FIELD, str(step_dir)))
-            self.table.open_at(checkpoints.WARM_FIELD)
+            self._start_from(step_dir)
+
+    @work(exclusive=True, group="warm")
+    async def _start_from(self, step_dir: Path) -> None:
+        draft, parent = self.draft, None
+        with suppress(PlugRLError):  # a checkpoint outside of a run's folder has no parent
+            run = catalog.find_run(str(step_dir.parent))
+            await plugins.load(command_line.imports_in(run.record.argv))
+            parent = run_drafts.draft_of(run)
+        if parent is not None:
+            draft = run_drafts.conducted_like(draft, parent)
+            self.notify(f"conducted like {step_dir.parent.name}: {CONDUCT_WORDS}")
+        self.change(draft.with_text(checkpoints.WARM_FIELD, str(step_dir)))
+        self.table.open_at(checkpoints.WARM_FIELD)
 
 
 def _named(draft: Draft) -> Draft:

@@ -249,14 +249,15 @@ class RunsScreen(RoomScreen):
         else:
             self._launch(run, resumed, f"resumes {run.name}")
 
-    def action_warm(self) -> None:
+    @work(exclusive=True, group="draft")
+    async def action_warm(self) -> None:
         """Another run from one of its checkpoints."""
         from plugrl_tui.core import checkpoints
         from plugrl_tui.core.run_drafts import copied
         from plugrl_tui.modals.checkpoint import CheckpointPicker
 
         run = self._chosen()
-        draft = None if run is None else self._draft(run, copied)
+        draft = None if run is None else await self._draft(run, copied)
         if run is None or draft is None:
             return
         if checkpoints.WARM_FIELD not in draft.specs:
@@ -316,16 +317,27 @@ class RunsScreen(RoomScreen):
             self.notify("there is no run here", severity="warning")
         return self.table.current
 
-    def _launch(self, run: RunRow, make: "Callable[[RunRow], Draft]", origin: str) -> None:
-        draft = self._draft(run, make)
+    @work(exclusive=True, group="draft")
+    async def _launch(self, run: RunRow, make: "Callable[[RunRow], Draft]", origin: str) -> None:
+        draft = await self._draft(run, make)
         if draft is not None:
             self.plugrl_app.open("launch", draft=draft, origin=origin)
 
-    def _draft(self, run: RunRow, make: "Callable[[RunRow], Draft]") -> "Draft | None":
-        from plugrl_tui.core.command_line import CommandError
+    async def _draft(self, run: RunRow, make: "Callable[[RunRow], Draft]") -> "Draft | None":
+        from plugrl_tui.core import command_line, plugins
 
+        imports = command_line.imports_in(run.run.record.argv)
+        if plugins.is_pending(imports):
+            if imports:
+                self.notify(f"importing {', '.join(imports)}")
+            await plugins.load(imports)
         try:
+            if (reason := plugins.refusal(imports)) is not None:
+                plugins.forget(imports)  # they may be there the next time
+                reason = reason.replace("--import ", "")
+                words = f"{reason}; start plugrl-tui in the folder where {run.name} was started"
+                raise command_line.CommandError(words)
             return make(run)
-        except CommandError as error:
-            self.notify(f"its command can't be read: {error}", severity="error")
+        except command_line.CommandError as error:
+            self.plugrl_app.complain(f"{run.name}'s command can't be read: {error}")
             return None

@@ -1,5 +1,6 @@
 """One time zone and one folder of settings for everything that is drawn."""
 
+import copy
 import os
 import signal
 import socket
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from flows import api
+from plugrl.registry import ALGORITHMS, ENVS, POLICIES
 from plugrl.runs import prefect_api
 from plugrl.runs.catalog import find_runs
 from plugrl.runs.liveness import living_pids
+from plugrl_tui.core import plugins
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +36,15 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         probe.bind(("127.0.0.1", 0))
         monkeypatch.setenv(prefect_api.PORT_VARIABLE, str(probe.getsockname()[1]))
     return tmp_path / "home"
+
+
+@pytest.fixture
+def own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names that plug-ins register go with the test."""
+    for registry in (POLICIES, ALGORITHMS, ENVS):
+        monkeypatch.setattr(registry, "_entries", copy.deepcopy(registry._entries))
+    monkeypatch.setattr(plugins, "_outcomes", {})
+    monkeypatch.setattr(plugins, "_origins", {})
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from plugrl.runs.records import RunState, RunStatus, read_status
+from plugrl.runs.records import RunState, RunStatus, read_run, read_status
 from tests.flows.faults.conftest import PPO, until
 
 pytestmark = pytest.mark.integration
@@ -31,6 +31,7 @@ def test_the_command_returns_once_the_server_is_up_and_the_run_goes_on(tmp_path:
     )
     assert "to stop it: plugrl-flow cancel x" in done.stdout
     folder = tmp_path / "checkpoints" / "ppo" / "gaussian-policy" / "x"
+    assert "--no-prefect" in read_run(folder).argv
     pid = read_status(folder).pid
     assert pid is not None
     assert os.getsid(pid) == pid

@@ -131,6 +131,20 @@ def test_no_local_clients_means_a_server_alone_and_a_command_for_the_clients() -
     assert "--server-host=ws://127.0.0.1:8123" in clients
 
 
+def test_a_run_that_prefect_did_not_hear_of_comes_back_as_one() -> None:
+    names = "gaussian-policy default ppo default --env hopper"
+    assert command_line.read(f"plugrl launch {names}", Draft()).value("flow.prefect") is False
+    assert command_line.read(f"plugrl-flow train {names}", Draft()).value("flow.prefect") is True
+    again = command_line.read(f"plugrl-flow train {names} --no-prefect", Draft())
+    assert "--no-prefect" in command_line.command(again)
+
+
+@pytest.mark.parametrize("program", ["plugrl eval", "bin/plugrl-flow evaluate"])
+def test_what_measures_a_checkpoint_is_no_run_to_be_made(program: str) -> None:
+    with pytest.raises(CommandError, match="measures a checkpoint, which is no training"):
+        command_line.read(f"{program} runs/x/64 --env hopper --algo.num-episodes 20", Draft())
+
+
 def test_flags_alone_change_the_draft_and_keep_the_rest() -> None:
     draft = Draft().with_text("run.seed", "5")
     again = command_line.read("--algo.global_steps 2e5 --policy.hidden-sizes 32 32", draft)
@@ -165,7 +179,8 @@ def test_switches_take_no_value() -> None:
         ("--algo.gama 0.9", "unknown flag --algo.gama, did you mean --algo.gamma?"),
         ("--seed", "expected a value (whole number), got none, at --seed"),
         ("hello there", "expected flags, such as --seed 3, got 'hello there'"),
-        ("plugrl-flow train ppo", "expected flags"),
+        ("plugrl-flow train ppo", "expected POLICY VARIANT ALGO VARIANT, got ppo"),
+        ("plugrl-flow train", "expected flags"),
         ("gaussian-policy default --seed 3", "expected POLICY VARIANT ALGO VARIANT"),
         ("--seed 'open", "No closing quotation"),
     ],

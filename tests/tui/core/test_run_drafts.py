@@ -7,6 +7,7 @@ import pytest
 
 from plugrl_tui.core import run_drafts
 from plugrl_tui.core.command_line import CommandError
+from plugrl_tui.core.draft import Draft
 from tests.tui.core.test_history import make_run, only_row
 
 pytestmark = pytest.mark.usefixtures("own_home")
@@ -36,6 +37,31 @@ def test_a_copy_has_no_name_and_no_resume(tmp_path: Path) -> None:
 def test_what_a_run_changes_is_told_without_its_name(tmp_path: Path) -> None:
     make_run(tmp_path)
     assert run_drafts.changed_fields(only_row()) == ("algo.gamma 0.9",)
+
+
+def test_a_copy_of_a_warm_start_finds_its_checkpoint_from_anywhere(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, flags="--algo.policy-checkpoint-path ckpt/hopper-1/64")
+    data = json.loads((folder / "run.json").read_text())
+    parent = "/x/ckpt/ppo/gaussian-policy/hopper-1/64"
+    (folder / "run.json").write_text(json.dumps({**data, "parent_checkpoint": parent}))
+    assert str(run_drafts.copied(only_row()).value("algo.policy_checkpoint_path")) == parent
+
+
+def test_a_warm_start_is_conducted_like_its_parent_but_for_what_is_chosen(tmp_path: Path) -> None:
+    flags = "--no-prefect --num-procs 3 --num-envs 5 --track.enabled --import mine --algo.gamma 0.5"
+    make_run(tmp_path, flags=flags)
+    draft = Draft(imports=("other",)).with_text("clients.num_envs", "7")
+    warm = run_drafts.conducted_like(draft, run_drafts.draft_of(only_row().run))
+    assert [warm.value(f"clients.num_{what}") for what in ("procs", "envs")] == [3, 7]
+    assert (warm.value("flow.prefect"), warm.value("track.enabled")) == (False, True)
+    assert warm.value("run.checkpoint_base_dir") == tmp_path / "ckpt"
+    assert warm.imports == ("other", "mine")
+    assert warm.value("algo.gamma") == Draft().value("algo.gamma")
+
+
+def test_a_command_whose_plug_ins_are_not_imported_tells_its_flags(tmp_path: Path) -> None:
+    make_run(tmp_path, flags="--import mine --policy.unknown=3")
+    assert "--policy.unknown=3" in run_drafts.changed_fields(only_row())
 
 
 def test_a_command_that_is_not_ours_is_refused_with_a_sentence(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ async def test_a_run_of_another_program_can_be_watched_but_not_copied(base: Path
     async with app.run_test(size=(100, 30)) as pilot:
         await opened(pilot, 1)
         await pilot.press("N")
-        assert "its command can't be read: expected flags" in notes(pilot)
+        await until(pilot, lambda: "command can't be read: expected flags" in seen(app))
 
 
 async def test_the_command_is_copied(base: Path) -> None:
