@@ -16,8 +16,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-import psutil
-
 from flows import settings
 from plugrl.errors import PlugRLError, UsageError
 from plugrl.runs import prefect_api
@@ -108,16 +106,23 @@ def stop() -> bool:
         if server is None:
             return False
         # It may end by itself at any moment.
-        with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
-            process = psutil.Process(server.pid)
-            process.terminate()
-            try:
-                process.wait(STOP_TIMEOUT_S)
-            except psutil.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(server.pid, signal.SIGTERM)
+            if not _ends(server):
                 os.killpg(server.pid, signal.SIGKILL)
-                process.wait(STOP_TIMEOUT_S)
+                _ends(server)
         (prefect_api.folder() / prefect_api.SERVER_FILE).unlink(missing_ok=True)
         return True
+
+
+def _ends(server: LocalServer) -> bool:
+    """Whether it ends in time, be it as a zombie: its starter waits for it only when that ends."""
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    while prefect_api.is_alive(server):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_S)
+    return True
 
 
 def _answering() -> str | None:
