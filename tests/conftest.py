@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.shared_api import unused_port, using_api
+from tests.small_disk import mounted
+
 # How long an example takes says more of the machine, and of what else it does, than of the code.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
@@ -18,6 +21,31 @@ def plugrl_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("plugrl-home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLUGRL_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def prefect_api(
+    plugrl_home: Path, tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Iterator[str]:
+    """The URL of a Prefect API that this process and its children use."""
+    folder = tmp_path_factory.getbasetemp()
+    # The workers of a run have folders beside one another.
+    shared = folder if worker_id == "master" else folder.parent
+    with using_api(shared / "prefect-api") as url:
+        yield url
+
+
+@pytest.fixture
+def free_port() -> Callable[[], int]:
+    """Makes ports that nobody holds at the moment."""
+    return unused_port
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own, of 8 MiB; ``tests.small_disk.fill`` leaves no room on it."""
+    with mounted(tmp_path / "disk") as folder:
         yield folder
 
 

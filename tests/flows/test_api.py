@@ -1,6 +1,5 @@
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -15,7 +14,10 @@ import pytest
 
 from flows import api
 from plugrl.errors import UsageError
+from plugrl.runs import files
 from plugrl.runs import prefect_api as addresses
+from plugrl.runs.prefect_api import LocalServer
+from tests.shared_api import copy_database
 
 ROOT = Path(__file__).parents[2]
 
@@ -75,12 +77,15 @@ def test_who_comes_later_finds_it_and_says_nothing(prefect_api, monkeypatch):
     assert os.environ["PREFECT_HOME"] == str(addresses.folder())
 
 
-def test_starting_it_in_several_processes_at_once_starts_one(prefect_api, monkeypatch):
+def test_starting_it_in_several_processes_at_once_starts_one(
+    prefect_api, tmp_path, monkeypatch, free_port
+):
+    copy_database(tmp_path)
+    monkeypatch.setenv("PLUGRL_HOME", str(tmp_path))
     monkeypatch.delenv(addresses.API_VARIABLE)
-    server = addresses.local_server()
-    assert server is not None
-    os.kill(server.pid, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(server.pid)], timeout=30)
+    port = free_port()
+    monkeypatch.setenv(addresses.PORT_VARIABLE, str(port))
+    gone = killed_server(port)
     code = "from flows import api; print(api.start(lambda text: None))"
 
     def start(_: int) -> str:
@@ -88,20 +93,33 @@ def test_starting_it_in_several_processes_at_once_starts_one(prefect_api, monkey
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
         return done.stdout.strip()
 
-    with ThreadPoolExecutor() as pool:
-        urls = list(pool.map(start, range(3)))
-    # On the port that it had before, so that runs find it again.
-    assert urls == [prefect_api] * 3
-    again = addresses.local_server()
-    assert again is not None
-    assert again.pid != server.pid
-    port = str(addresses.port())
-    servers = [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if (line := process.info["cmdline"]) and "server" in line and port in line
-    ]
-    assert [process.pid for process in servers] == [again.pid]
+    try:
+        with ThreadPoolExecutor() as pool:
+            urls = list(pool.map(start, range(3)))
+        # On the port that it had before, so that runs find it again.
+        assert urls == [gone.url] * 3
+        again = addresses.local_server()
+        assert again is not None
+        assert again.pid != gone.pid
+        servers = [
+            process
+            for process in psutil.process_iter(["cmdline"])
+            if (line := process.info["cmdline"]) and "server" in line and str(port) in line
+        ]
+        assert [process.pid for process in servers] == [again.pid]
+    finally:
+        assert api.stop() is True
+
+
+def killed_server(port: int) -> LocalServer:
+    """What a local API leaves that was killed: a process that is gone, in a file that is not."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    started = psutil.Process(process.pid).create_time()
+    process.kill()
+    process.communicate()
+    server = LocalServer(url=addresses.local_url(port), pid=process.pid, pid_started=started)
+    files.write_json(addresses.folder() / addresses.SERVER_FILE, server)
+    return server
 
 
 def test_there_is_none_to_stop_where_none_was_started(own_home):
@@ -179,7 +197,41 @@ def test_an_api_that_never_answers_is_given_up_and_can_be_killed(
     monkeypatch.setattr(api, "STOP_TIMEOUT_S", 1.0)
     assert api.stop() is True
     assert addresses.local_server() is None
-    assert not psutil.pid_exists(server.pid)
+    assert not addresses.is_alive(server)
+
+
+STARTER = """
+import signal
+from flows import api
+
+api.START_TIMEOUT_S = 0.0
+try:
+    api.start(lambda text: None)
+except api.ApiUnavailableError:
+    print("started", flush=True)
+    signal.pause()
+"""
+
+
+def test_it_can_be_stopped_while_the_process_that_started_it_goes_on(
+    own_home, monkeypatch, tmp_path, free_port
+):
+    (tmp_path / "prefect.py").write_text("import time; time.sleep(600)")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+    monkeypatch.setenv(addresses.PORT_VARIABLE, str(free_port()))
+    command = [sys.executable, "-c", STARTER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdout is not None
+        assert starter.stdout.readline() == "started\n"
+        server = addresses.local_server()
+        assert server is not None
+        try:
+            assert api.stop() is True
+            # Its parent has not waited for it.
+            assert psutil.Process(server.pid).status() == psutil.STATUS_ZOMBIE
+            assert addresses.local_server() is None
+        finally:
+            starter.kill()
 
 
 def test_a_pid_of_another_process_in_the_file_is_no_server(own_home):

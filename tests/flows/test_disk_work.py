@@ -97,9 +97,11 @@ def test_a_run_that_died_before_its_first_checkpoint_begins_afresh(tmp_path):
     assert patiently(searching(tmp_path, spec("plugrl-flow", "train"))) is None
 
 
-def test_a_resume_that_a_person_asked_for_wants_a_checkpoint(tmp_path):
+def test_a_resume_that_a_person_asked_for_wants_a_checkpoint(tmp_path, pauses):
     with pytest.raises(CheckpointNotFoundError):
         patiently(searching(tmp_path, spec("plugrl-flow", "train", "--resume")))
+    # It may be the disk that is away for a moment.
+    assert len(pauses) == RETRIES
 
 
 def test_the_newest_checkpoint_is_found_and_told_in_a_line(tmp_path):

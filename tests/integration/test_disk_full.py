@@ -1,43 +1,15 @@
 """A disk that fills while a run saves: training goes on, loudly, and the last good step stays."""
 
-import contextlib
 import json
-import os
-import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from plugrl.training.step_folder import valid_steps
 from tests.integration.conftest import Start, serve
+from tests.small_disk import fill
 
 pytestmark = pytest.mark.integration
-
-DISK_BYTES = 4 * 2**20
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, of 4 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("mounting a small file system needs root")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def _fill(disk: Path) -> Path:
-    ballast = disk / "ballast"
-    with ballast.open("wb") as file:
-        # A save in progress may take some of it first.
-        while free := shutil.disk_usage(disk).free:
-            with contextlib.suppress(OSError):
-                os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size + free)
-    return ballast
 
 
 def test_training_goes_on_while_the_disk_is_full_and_saves_again_once_it_is_not(
@@ -52,7 +24,7 @@ def test_training_goes_on_while_the_disk_is_full_and_saves_again_once_it_is_not(
     start("run-env-client", "pendulum", "--server-port", port)
     exp_dir = small_disk / "ppo" / "gaussian-policy" / "x"
     server.wait_for("saved ")
-    ballast = _fill(small_disk)
+    ballast = fill(small_disk)
     lost = server.wait_for(r"ERROR CHECKPOINT NOT SAVED near step (\d+): .*No space left")
     later = server.wait_for(r"ERROR CHECKPOINT NOT SAVED near step (\d+)", count=3)
     assert int(later[1]) > int(lost[1])
@@ -80,7 +52,7 @@ def test_a_last_checkpoint_that_does_not_fit_is_a_failure_of_the_run(
     )
     start("run-env-client", "pendulum", "--server-port", port)
     server.wait_for("saved ")
-    _fill(small_disk)
+    fill(small_disk)
     server.wait_for("CHECKPOINT NOT SAVED")
     server.process.terminate()
     code, output = server.finish()

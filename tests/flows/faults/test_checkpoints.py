@@ -1,11 +1,6 @@
 """Checkpoints are damaged, and disks are full or away."""
 
-import contextlib
-import os
-import shutil
 import signal
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,22 +8,9 @@ import pytest
 from plugrl.runs.records import RunState
 from plugrl.training.step_folder import step_dirs, valid_steps
 from tests.flows.faults.conftest import ENDLESS, Start, api, flow_run_of, until
+from tests.small_disk import fill
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("prefect_api")]
-
-DISK_BYTES = 8 * 2**20
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, of 8 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("mounting a small file system needs root")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def test_a_truncated_newest_checkpoint_is_named_and_the_one_before_is_taken(start: Start):
@@ -46,16 +28,6 @@ def test_a_truncated_newest_checkpoint_is_named_and_the_one_before_is_taken(star
     run.signal(signal.SIGINT)
     assert run.finish() == 0, run.text
     assert run.states() == ("Cancelled", ["Crashed", "Cancelled"])
-
-
-def fill(disk: Path) -> Path:
-    ballast = disk / "ballast"
-    with ballast.open("wb") as file:
-        # A save in progress may take some of it first.
-        while free := shutil.disk_usage(disk).free:
-            with contextlib.suppress(OSError):
-                os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size + free)
-    return ballast
 
 
 def save_tasks(name: str) -> list[dict[str, object]]:
