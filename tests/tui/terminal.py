@@ -20,11 +20,14 @@ class Terminal:
     """One command in a tmux of its own, which ends with the test."""
 
     def __init__(self, command: str, *, width: int, height: int) -> None:
-        """Start ``command``, a shell's."""
+        """Start ``command``, a shell's.
+
+        What it has written stays when it ends, as it does above the prompt of a person's shell. A
+        pane that dies would not do: tmux moves its lines up to say so, and the first is gone.
+        """
         self._socket = f"plugrl-{uuid.uuid4().hex[:12]}"
         size = ("-x", str(width), "-y", str(height))
-        self._tmux("-f", "/dev/null", "new-session", "-d", *size, command)
-        self._tmux("set-option", "-g", "remain-on-exit", "on")
+        self._tmux("-f", "/dev/null", "new-session", "-d", *size, f"{command}; exec cat")
         self._tmux("resize-window", *size)
 
     def __enter__(self) -> "Terminal":
