@@ -5,12 +5,13 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
-from flows.run_words import moment, reason_of, state_of, steps_of
+from flows.run_words import reason_of, state_of, steps_of
 from plugrl.cli.entry import write
 from plugrl.cli.table import columns, terminal_width
 from plugrl.runs import catalog
 from plugrl.runs.catalog import FoundRun, Runs
 from plugrl.runs.files import plain
+from plugrl.runs.moments import moment
 
 DEFAULT_LIMIT = 20
 SHOWN_SKIPPED = 5

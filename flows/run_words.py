@@ -1,13 +1,11 @@
 """Runs as the commands of this package find them and speak of them."""
 
 import time
-from datetime import datetime
 
 from plugrl.runs import liveness
 from plugrl.runs.catalog import FoundRun
+from plugrl.runs.moments import duration
 from plugrl.runs.records import RunState
-
-MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86_400.0
 
 
 def state_of(run: FoundRun) -> str:
@@ -33,20 +31,3 @@ def steps_of(run: FoundRun) -> str:
     step = 0 if run.status is None else run.status.step
     total = run.record.total_steps
     return f"{step:,}" if total is None else f"{step:,} / {total:,}"
-
-
-def moment(epoch_s: float) -> str:
-    """A moment in local time."""
-    return datetime.fromtimestamp(epoch_s).strftime("%Y-%m-%d %H:%M:%S")  # noqa: DTZ006 -- local
-
-
-def duration(seconds: float) -> str:
-    """A time span in its two largest units."""
-    seconds = max(seconds, 0.0)
-    if seconds < MINUTE_S:
-        return f"{seconds:.1f} s"
-    if seconds < HOUR_S:
-        return f"{int(seconds // MINUTE_S)} min {int(seconds % MINUTE_S)} s"
-    if seconds < DAY_S:
-        return f"{int(seconds // HOUR_S)} h {int(seconds % HOUR_S // MINUTE_S)} min"
-    return f"{int(seconds // DAY_S)} d {int(seconds % DAY_S // HOUR_S)} h"

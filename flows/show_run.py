@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flows.list_runs import as_data
-from flows.run_words import duration, moment, reason_of, state_of, steps_of
+from flows.run_words import reason_of, state_of, steps_of
 from plugrl.cli.entry import write
 from plugrl.cli.table import columns, terminal_width
 from plugrl.errors import HistoryUnavailableError
 from plugrl.runs import catalog, prefect_api, records
 from plugrl.runs.catalog import FoundRun
 from plugrl.runs.files import plain
+from plugrl.runs.moments import duration, moment
 from plugrl.runs.prefect_history import FlowRunHistory, flow_run_ids, read_history
 from plugrl.runs.records import Event
 

@@ -13,9 +13,10 @@ from plugrl.runs import catalog, records
 from plugrl.runs.catalog import FoundRun, SkippedRun
 from plugrl.runs.home import home
 from plugrl.runs.liveness import observed_state, on_this_host, owner_lives
+from plugrl.runs.moments import duration
 from plugrl.runs.records import RUN_FILE, STATUS_FILE, RunState
 from plugrl_tui.core.curves import METRICS_FILE, RETURN
-from plugrl_tui.core.format import duration, grouped
+from plugrl_tui.core.format import grouped
 from plugrl_tui.core.tail import JsonTail
 
 

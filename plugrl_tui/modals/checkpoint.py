@@ -13,13 +13,13 @@ from textual.screen import ModalScreen
 
 from plugrl.runs import catalog
 from plugrl.runs.home import typed_path
+from plugrl.runs.moments import ago
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import checkpoints
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.checkpoints import CheckpointRow
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.core.glyphs import CROSS
-from plugrl_tui.core.moments import ago
 from plugrl_tui.widgets.editor import Editor, PathSuggester
 from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.list_pane import CursorPane
@@ -176,7 +176,11 @@ def _line(row: CheckpointRow, name_width: int, style: str) -> Row:
         Span(f"{mark} ", "bad"),
         Span(
             f"{name:<{name_width}} {row.step:>12,} {fmt.value(row.episode_return):>8} "
-            f"{ago(row.saved_at):>11} {fmt.size(row.num_bytes):>10}",
+            f"{_saved_at(row):>11} {fmt.size(row.num_bytes):>10}",
             style or ("dim" if row.refusal else ""),
         ),
     ]
+
+
+def _saved_at(row: CheckpointRow) -> str:
+    return fmt.MISSING if row.saved_at is None else ago(row.saved_at)

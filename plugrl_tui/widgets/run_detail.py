@@ -5,11 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
+from plugrl.runs.moments import ago
 from plugrl.runs.records import RunState
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import sparkline
 from plugrl_tui.core.history import RunRow
-from plugrl_tui.core.moments import ago
 from plugrl_tui.widgets.pane import Pane, Row, Span
 
 _LABEL_WIDTH = 11

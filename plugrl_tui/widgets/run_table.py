@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from textual.events import Click
 
+from plugrl.runs.moments import ago
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.history import RunRow
-from plugrl_tui.core.moments import ago
 from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
 from plugrl_tui.widgets.state_signs import STATE_SIGNS

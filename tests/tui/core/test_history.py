@@ -45,7 +45,7 @@ def test_a_run_whose_process_is_silent_is_stalled(tmp_path: Path) -> None:
     make_run(tmp_path, state=RunState.RUNNING, **alive)
     row = only_row(now=1130.0)
     assert row.state is RunState.STALLED
-    assert row.reason == "its process lives and has been silent for 2:10"
+    assert row.reason == "its process lives and has been silent for 2 min 10 s"
     assert row.lives
 
 
