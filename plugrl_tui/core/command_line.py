@@ -11,7 +11,7 @@ from plugrl.config.client import ClientConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ENVS, POLICIES
 from plugrl_tui.core import plugins
-from plugrl_tui.core.catalog import Names
+from plugrl_tui.core.combinations import Names
 from plugrl_tui.core.draft import NO_CLIENTS, RECORDED, SECRETS, Draft, Group
 from plugrl_tui.core.fields import FieldSpec, Kind
 

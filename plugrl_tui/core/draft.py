@@ -9,8 +9,8 @@ from plugrl.cli.restarts import RestartConfig
 from plugrl.config.client import ClientConfig, LocalClients
 from plugrl.config.server import RunConfig, ServerConfig, TrackConfig
 from plugrl.errors import ConfigError, UnknownNameError
-from plugrl_tui.core import catalog, plugins
-from plugrl_tui.core.catalog import Names
+from plugrl_tui.core import combinations, plugins
+from plugrl_tui.core.combinations import Names
 from plugrl_tui.core.fields import FieldSpec, replaced, specs
 
 VERSION = 1
@@ -128,7 +128,9 @@ class Draft:
     def with_names(self, names: Names) -> "Draft":
         """Other names, with the first policy that fits where the chosen one does not."""
         try:
-            if catalog.why_unfit(names) is not None and (fitting := catalog.policies_for(names)):
+            if combinations.why_unfit(names) is not None and (
+                fitting := combinations.policies_for(names)
+            ):
                 names = replace(names, policy=fitting[0], policy_variant="default")
         except UnknownNameError:
             pass
@@ -163,9 +165,9 @@ class Draft:
 
     def _named_groups(self) -> Iterator[Group]:
         makers: dict[str, Callable[[], Any]] = {
-            "algo": lambda: catalog.algorithm_config(self.names),
-            "policy": lambda: catalog.policy_config(self.names),
-            "env": lambda: catalog.env_config(self.names.env) if self.names.env else None,
+            "algo": lambda: combinations.algorithm_config(self.names),
+            "policy": lambda: combinations.policy_config(self.names),
+            "env": lambda: combinations.env_config(self.names.env) if self.names.env else None,
         }
         for name, make in makers.items():
             try:
@@ -199,7 +201,7 @@ def _judge(draft: Draft) -> Verdict:
         except ConfigError as error:
             errors.setdefault(_key_of(group, error), error.reason)
     try:
-        reason = catalog.why_unfit(draft.names)
+        reason = combinations.why_unfit(draft.names)
     except UnknownNameError as error:
         reason = str(error)
     if reason is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from plugrl.errors import UnknownNameError
 from plugrl.registry import ALGORITHMS, POLICIES, Registry
-from plugrl_tui.core import catalog
+from plugrl_tui.core import combinations
 from plugrl_tui.core.draft import ENV_KEY, IMPORTS_KEY, NAMES_KEY, SECRETS, Draft
 from plugrl_tui.core.fields import FieldSpec, Kind
 
@@ -216,7 +216,7 @@ def _names(draft: Draft, error: str | None, env_error: str | None) -> Iterator[F
             help=words,
             type_words="name",
             choices=choices.get(name, ()),
-            suggestions=(*catalog.env_names(), NO_ENV) if name == "env" else (),
+            suggestions=(*combinations.env_names(), NO_ENV) if name == "env" else (),
         )
 
 
@@ -242,6 +242,6 @@ def _variants(registry: Registry, uid: str) -> tuple[str, ...]:
 
 def _fitting_policies(draft: Draft) -> tuple[str, ...]:
     try:
-        return tuple(catalog.policies_for(draft.names))
+        return tuple(combinations.policies_for(draft.names))
     except UnknownNameError:
         return tuple(POLICIES.uids())

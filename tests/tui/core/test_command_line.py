@@ -14,21 +14,21 @@ from plugrl.cli.run_server import NAMES, add_server_flags
 from plugrl.config.client import ClientConfig
 from plugrl.errors import UsageError
 from plugrl.registry import POLICIES
-from plugrl_tui.core import catalog, command_line
-from plugrl_tui.core.catalog import Names
+from plugrl_tui.core import combinations, command_line
+from plugrl_tui.core.combinations import Names
 from plugrl_tui.core.command_line import CommandError
 from plugrl_tui.core.draft import Draft, FlowChoices
 from plugrl_tui.core.fields import FieldSpec, Kind
 
-ENV_NAMES = [*catalog.env_names(), "Hopper-v4", "my_package.my_module:MyEnv"]
+ENV_NAMES = [*combinations.env_names(), "Hopper-v4", "my_package.my_module:MyEnv"]
 
 
 def with_fitting_env(names: Names) -> Names:
     choices = (replace(names, env=env) for env in ENV_NAMES)
-    return next(choice for choice in choices if catalog.why_unfit(choice) is None)
+    return next(choice for choice in choices if combinations.why_unfit(choice) is None)
 
 
-COMBINATIONS = list(map(with_fitting_env, catalog.every_combination()))
+COMBINATIONS = list(map(with_fitting_env, combinations.every_combination()))
 OTHER_TEXTS = {
     Kind.INT: "12_345",
     Kind.FLOAT: "3e-4",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plugrl_tui.core.catalog import Names
+from plugrl_tui.core.combinations import Names
 from plugrl_tui.core.draft import ENV_KEY, NAMES_KEY, Draft
 
 

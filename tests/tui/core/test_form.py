@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from plugrl.registry import ALGORITHMS, POLICIES
-from plugrl_tui.core import catalog, form
-from plugrl_tui.core.catalog import Names
+from plugrl_tui.core import combinations, form
+from plugrl_tui.core.combinations import Names
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.core.form import FormRow, View
 
@@ -16,7 +16,7 @@ def row(draft: Draft, key: str, view: View = OPEN) -> FormRow:
 
 
 def test_every_field_of_every_combination_has_a_row_with_help_and_type() -> None:
-    for names in catalog.every_combination():
+    for names in combinations.every_combination():
         draft = Draft(names=replace(names, env="gym-v1"))
         shown = {row.key: row for row in form.rows(draft, OPEN) if not row.is_group}
         assert set(draft.specs) <= set(shown)

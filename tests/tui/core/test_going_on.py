@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from plugrl_tui.core.going_on import going_on
 from plugrl_tui.core.launcher import Launched
 from tests.tui.run_folders import make_run
 
-HERE = {"pid": os.getpid(), "pid_started": own_start(), "pid_birth": own_birth()}
+HERE: dict[str, Any] = {"pid": os.getpid(), "pid_started": own_start(), "pid_birth": own_birth()}
 
 pytestmark = pytest.mark.usefixtures("own_home")
 

@@ -12,7 +12,7 @@ import pytest
 from plugrl.runs.liveness import process_is
 from plugrl.runs.records import RunState, read_run, read_status
 from plugrl_tui.core import launcher
-from plugrl_tui.core.catalog import Names
+from plugrl_tui.core.combinations import Names
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.core.launcher import Launched
 from plugrl_tui.core.stages import Progress

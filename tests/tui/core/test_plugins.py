@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plugrl_tui.core import catalog, command_line, plugins
-from plugrl_tui.core.catalog import Names
+from plugrl_tui.core import combinations, command_line, plugins
+from plugrl_tui.core.combinations import Names
 from plugrl_tui.core.command_line import CommandError
 from plugrl_tui.core.draft import IMPORTS_KEY, Draft
 from tests.tui.plugin_files import install, write_plugins
@@ -32,7 +32,7 @@ def test_a_policy_of_a_plug_in_is_as_good_as_ours_and_is_not_imported() -> None:
     loaded("trunk_plugin")
     assert plugins.refusal(["trunk_plugin"]) is None
     assert not {"heavy_as_torch", "trunk_plugin"} & set(sys.modules)
-    assert "shared-trunk" in catalog.policies_for(Names())
+    assert "shared-trunk" in combinations.policies_for(Names())
     draft = Draft(names=TRUNK, texts={}, imports=("trunk_plugin",))
     assert draft.verdict.errors == {}
     policy = {key: spec for key, spec in draft.specs.items() if key.startswith("policy.")}
@@ -75,7 +75,7 @@ def test_a_name_of_a_plug_in_that_another_draft_named_is_imported_all_the_same()
 
 def test_sizes_of_an_env_are_those_of_its_variant_and_else_unknown() -> None:
     loaded("corridor_plugin")
-    config = catalog.env_config("corridor")
+    config = combinations.env_config("corridor")
     assert config.sizes().obs_dim == 9
     assert replace(config, length=4).sizes() is None
 
