@@ -36,8 +36,8 @@ SAMPLE_S = 0.5
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--rollouts", type=int, default=15)
-    parser.add_argument("--save-interval", type=int, default=5, help="learns between checkpoints")
+    parser.add_argument("--rollouts", type=int, default=60)
+    parser.add_argument("--save-interval", type=int, default=25, help="learns between checkpoints")
     args = parser.parse_args()
     flags = ("--algo.save-interval", str(args.save_interval))
     with tempfile.TemporaryDirectory() as home:

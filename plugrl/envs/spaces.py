@@ -29,7 +29,6 @@ from plugrl.errors import EnvError, IncompatibleError, InvalidMessageError
 from plugrl.protocol.messages import Array, Observation
 from plugrl.protocol.numbers import in_range
 
-"""Largest number that an env may report: learners compute in float32."""
 _NO_TEXT = np.dtype("<U1")
 ActionDecoder = Callable[[Array], "Sequence[Any] | Array"]
 """(k, *action shape) from the server -> k actions for ``env.step``."""
