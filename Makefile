@@ -6,6 +6,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST_ARGS ?=
+# Whoever is idle takes what is left of the other's: the tests that start processes come first.
+WORKERS := -n 2 --dist worksteal
 TRAIN_ARGS ?=
 
 .PHONY: help train tui test test-fast test-slow lint benchmark screenshots system clean
@@ -36,10 +38,10 @@ tui: $(VENV)/.run  ## Open the terminal app: choose, launch and watch runs.
 
 test: lint  ## Lint, types, import rules, and the tests with branch coverage.
 	rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(WORKERS) --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 test-fast: $(VENV)/.dev  ## The tests alone.
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.dev  ## The tests that train to a threshold, kill servers or fuzz for long.
 	$(BIN)/python -m pytest -m "slow or learning" --timeout 3600 $(PYTEST_ARGS)

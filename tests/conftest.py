@@ -15,6 +15,23 @@ settings.register_profile("steady", deadline=None, suppress_health_check=[Health
 settings.load_profile("steady")
 
 
+WHOLE_RUNS = {"tui", "flows", "integration"}
+"""Folders whose tests with processes train, and take longest."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first: at the end no worker waits for the other's last test.
+
+    By folders and not by measured times, so that the order is the same for all workers.
+    """
+
+    def place(item: pytest.Item) -> tuple[bool, bool]:
+        alone = item.get_closest_marker("integration") is None
+        return alone, WHOLE_RUNS.isdisjoint(item.path.parts)
+
+    items.sort(key=place)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def plugrl_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The runs of tests, in processes of their own too, stay out of the user's catalogue."""
