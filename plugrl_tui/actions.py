@@ -92,11 +92,12 @@ RUNS = (
     Action(
         "runs.copy_command", "y", "Copy cmd", "Copy the command that began the run.", shown=False
     ),
+    Action("runs.page", "o", "Page", "Open the run's page of Prefect in a browser.", shown=False),
     Action(
         "runs.delete",
         "delete,D",
         "Delete",
-        "Delete the run's folder; its name has to be typed first.",
+        "Delete the run's folder, once its name is typed; or forget one without a folder.",
         shown=False,
     ),
     Action(

@@ -46,6 +46,16 @@ class RunRow:
         return self.run.path
 
     @property
+    def where(self) -> str:
+        """What remembers it."""
+        return "folder"
+
+    @property
+    def page(self) -> str | None:
+        """Its page of Prefect, where it has one."""
+        return self.run.status.flow_run_url if self.run.status else None
+
+    @property
     def step(self) -> int:
         """Frames learned from."""
         return self.run.status.step if self.run.status else 0
@@ -80,6 +90,19 @@ class Listing:
     """The newest first."""
     skipped: tuple[SkippedRun, ...] = ()
     """Folders that can't be read, and why."""
+
+    def summary(self, *, num_only_in_prefect: int = 0) -> str:
+        """How many runs there are, or which were left out and why; empty where there are none."""
+        if self.skipped:
+            first = self.skipped[0]
+            more = f" and {len(self.skipped) - 1} more" if len(self.skipped) > 1 else ""
+            gone = any(one.gone for one in self.skipped)
+            hint = "; plugrl-flow list --forget-gone forgets it" if gone else ""
+            return f"left out {first.path.name}{more}: {first.reason}{hint}"
+        number = len(self.rows) + num_only_in_prefect
+        living = sum(row.lives for row in self.rows)
+        only = f", {num_only_in_prefect} only in Prefect" if num_only_in_prefect else ""
+        return f"{number} runs, {living} of them live{only}" if number else ""
 
 
 class History:

@@ -97,4 +97,5 @@ _WORDS: Mapping[str, Callable[[RunRow], str]] = {
     "algo": lambda row: f"{row.run.record.algorithm} {row.run.record.algorithm_variant}",
     "policy": lambda row: f"{row.run.record.policy} {row.run.record.policy_variant}",
     "env": lambda row: row.run.record.env or "",
+    "where": lambda row: row.where,
 }

@@ -19,6 +19,7 @@ from plugrl_tui.core import history
 from plugrl_tui.core.history import History, Listing, RunRow
 from plugrl_tui.core.run_filter import matcher
 from plugrl_tui.screens.base import RoomScreen
+from plugrl_tui.screens.drafts_of_runs import draft_from
 from plugrl_tui.widgets.editor import Editor
 from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.run_detail import RunDetail
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plugrl_tui.core.draft import Draft
+    from plugrl_tui.core.remembered import Remembered, RememberedRow
 
 REFRESH_S = 2.0
+ASK_PREFECT_S = 30.0
+"""Between two looks for runs that only Prefect remembers."""
 WIDE = 110
 LOW = 18
 """Lines below which there is no room beside the table."""
@@ -67,6 +71,9 @@ class RunsScreen(RoomScreen):
         self._wrong: str | None = None
         self._filter = ""
         self._flows: dict[str, str] = {}
+        self._remembered: Remembered | None = None
+        self._only: tuple[RunRow, ...] = ()
+        """Runs that only Prefect remembers."""
 
     def compose(self) -> ComposeResult:
         """The table, what is said of one run, the filter."""
@@ -88,6 +95,7 @@ class RunsScreen(RoomScreen):
         self._show()
         self.read()
         self.set_interval(REFRESH_S, self._read_if_seen)
+        self.set_interval(ASK_PREFECT_S, self._ask_if_seen)
 
     def on_resize(self, event: Resize) -> None:
         """One column or two."""
@@ -112,24 +120,38 @@ class RunsScreen(RoomScreen):
             listing, wrong = Listing(), f"can't read the catalogue of runs: {error}"
         self.app.call_from_thread(self._take, listing, wrong)
 
+    def _ask_if_seen(self) -> None:
+        if self.is_current and self._listing is not None:
+            self._ask_for_others(self._listing.rows)
+
+    @work(thread=True, exclusive=True, group="others")
+    def _ask_for_others(self, rows: tuple[RunRow, ...]) -> None:
+        from plugrl_tui.core.remembered import Remembered
+
+        self._remembered = self._remembered or Remembered()
+        self.app.call_from_thread(self._take_others, self._remembered.read(rows))
+
+    def _take_others(self, only: tuple[RunRow, ...]) -> None:
+        if only != self._only:
+            self._only = only
+            self._show()
+
     def _take(self, listing: Listing, wrong: str | None) -> None:
+        if self._listing is None:
+            self._ask_for_others(listing.rows)
         if listing is not self._listing or wrong != self._wrong:
             self._listing, self._wrong = listing, wrong
             self._show()
 
     def _show(self) -> None:
         rows = self._listing.rows if self._listing is not None else ()
+        rows = tuple(sorted((*rows, *self._only), key=lambda row: -row.run.record.created_at))
         self.set_class(not rows, "-empty")
         shown = list(filter(matcher(self._filter), rows))
         title = f"Runs {len(shown)} of {len(rows)}: {self._filter}" if self._filter else "Runs"
         self.table.show(shown, title=title, empty=self._words_for_none(bool(rows)))
-        skipped = self._listing.skipped if self._listing is not None else ()
-        if skipped:
-            more = f" and {len(skipped) - 1} more" if len(skipped) > 1 else ""
-            self._title(f"left out {skipped[0].path.name}{more}: {skipped[0].reason}")
-        else:
-            living = sum(row.lives for row in rows)
-            self._title(f"{len(rows)} runs, {living} of them live" if rows else "")
+        listing = self._listing or Listing()
+        self._title(listing.summary(num_only_in_prefect=len(self._only)))
 
     def _title(self, words: str) -> None:
         text = "plugrl ▸ runs" + (f"     {words}" if words else "")
@@ -196,8 +218,26 @@ class RunsScreen(RoomScreen):
 
     def action_watch(self) -> None:
         """MONITOR."""
-        if (run := self._chosen()) is not None:
+        from plugrl_tui.core.remembered import RememberedRow
+        from plugrl_tui.modals.remembered import RememberedBox
+
+        run = self._chosen()
+        if isinstance(run, RememberedRow):
+            self.app.push_screen(RememberedBox(run))
+        elif run is not None:
             self.plugrl_app.open_monitor(str(run.path))
+
+    def action_page(self) -> None:
+        """Its page of Prefect."""
+        from plugrl_tui.browsing import open_page
+
+        run = self._chosen()
+        if run is None:
+            return
+        if run.page is None:
+            self.notify(f"{run.name} has no page: Prefect did not record it", severity="warning")
+        else:
+            open_page(self.app, run.page)
 
     def action_attach(self) -> None:
         """A server by its URL."""
@@ -205,7 +245,8 @@ class RunsScreen(RoomScreen):
 
     def action_mark(self) -> None:
         """Mark."""
-        self.table.toggle_mark()
+        if self._chosen("marked, to be compared") is not None:
+            self.table.toggle_mark()
 
     def action_compare(self) -> None:
         """COMPARE."""
@@ -222,12 +263,12 @@ class RunsScreen(RoomScreen):
         """A run like this one."""
         from plugrl_tui.core.run_drafts import copied
 
-        if (run := self._chosen()) is not None:
+        if (run := self._chosen("copied")) is not None:
             self._launch(run, copied, f"like {run.name}")
 
     def action_resume(self) -> None:
         """Go on with it."""
-        run = self._chosen()
+        run = self._chosen("resumed")
         if run is None:
             return
         if history.process_lives(run):
@@ -256,8 +297,8 @@ class RunsScreen(RoomScreen):
         from plugrl_tui.core.run_drafts import copied
         from plugrl_tui.modals.checkpoint import CheckpointPicker
 
-        run = self._chosen()
-        draft = None if run is None else await self._draft(run, copied)
+        run = self._chosen("started from")
+        draft = None if run is None else await draft_from(self.plugrl_app, run, copied)
         if run is None or draft is None:
             return
         if checkpoints.WARM_FIELD not in draft.specs:
@@ -275,16 +316,21 @@ class RunsScreen(RoomScreen):
 
     def action_copy_command(self) -> None:
         """Copy its command."""
-        if (run := self._chosen()) is not None:
+        if (run := self._chosen("copied")) is not None:
             self.app.copy_to_clipboard(shlex.join(run.run.record.argv))
             self.notify("copied the command that began it")
 
     def action_delete(self) -> None:
         """Delete it, once its name is typed."""
+        from plugrl_tui.core import remembered
+        from plugrl_tui.modals.delete import DeleteBox, why_kept
+
         run = self._chosen()
+        if isinstance(run, remembered.RememberedRow):
+            self._forget(run)
+            return
         if run is None:
             return
-        from plugrl_tui.modals.delete import DeleteBox, why_kept
 
         reason = why_kept(run, lives=history.process_lives(run))
         if reason is not None:
@@ -296,6 +342,17 @@ class RunsScreen(RoomScreen):
                 self._delete(run)
 
         self.app.push_screen(DeleteBox(row=run), answered)
+
+    def _forget(self, run: "RememberedRow") -> None:
+        from plugrl_tui.core import remembered
+
+        try:
+            remembered.forget(run.flow_run_id)
+        except OSError as error:
+            self.notify(f"can't forget {run.name}: {error}", severity="error")
+            return
+        self._take_others(tuple(row for row in self._only if row.path != run.path))
+        self.notify(f"{run.name} is forgotten here; Prefect keeps it")
 
     @work(thread=True, group="delete")
     def _delete(self, run: RunRow) -> None:
@@ -312,32 +369,24 @@ class RunsScreen(RoomScreen):
         self.app.call_from_thread(self.notify, words, severity=severity)
         self.app.call_from_thread(self.read)
 
-    def _chosen(self) -> RunRow | None:
-        if self.table.current is None:
+    def _chosen(self, what: str | None = None) -> RunRow | None:
+        """The run at the cursor; None, and told why, where it can't be done with it.
+
+        Args:
+            what: what is to be done that wants a folder, such as ``resumed``.
+        """
+        run = self.table.current
+        if run is None:
             self.notify("there is no run here", severity="warning")
-        return self.table.current
+        elif what is not None and run.where != "folder":
+            from plugrl_tui.core.remembered import without_folder
+
+            self.notify(without_folder(run, what), severity="warning")
+            return None
+        return run
 
     @work(exclusive=True, group="draft")
     async def _launch(self, run: RunRow, make: "Callable[[RunRow], Draft]", origin: str) -> None:
-        draft = await self._draft(run, make)
+        draft = await draft_from(self.plugrl_app, run, make)
         if draft is not None:
             self.plugrl_app.open("launch", draft=draft, origin=origin)
-
-    async def _draft(self, run: RunRow, make: "Callable[[RunRow], Draft]") -> "Draft | None":
-        from plugrl_tui.core import command_line, plugins
-
-        imports = command_line.imports_in(run.run.record.argv)
-        if plugins.is_pending(imports):
-            if imports:
-                self.notify(f"importing {', '.join(imports)}")
-            await plugins.load(imports)
-        try:
-            if (reason := plugins.refusal(imports)) is not None:
-                plugins.forget(imports)  # they may be there the next time
-                reason = reason.replace("--import ", "")
-                words = f"{reason}; start plugrl-tui in the folder where {run.name} was started"
-                raise command_line.CommandError(words)
-            return make(run)
-        except command_line.CommandError as error:
-            self.plugrl_app.complain(f"{run.name}'s command can't be read: {error}")
-            return None

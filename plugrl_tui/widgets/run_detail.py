@@ -65,6 +65,9 @@ class RunDetail(Pane):
             room_left = max(room - len(last) - 1, 4)
             spark = sparkline(_lifted(_binned(run.returns, room_left)), room_left)
             yield "return", f"{spark} {last}", ""
+        if run.run.status is None and run.page is not None:
+            yield "page", run.page, "dim"
+            return
         yield "from", run.lineage.removeprefix("from ") if run.lineage else "fresh weights", ""
         status = run.run.status
         if status is not None and status.last_checkpoint is not None:

@@ -30,8 +30,14 @@ def _algorithm(row: RunRow) -> str:
     return record.algorithm if variant == "default" else f"{record.algorithm} {variant}"
 
 
+def _step(row: RunRow) -> str:
+    if row.where != "folder":
+        return fmt.MISSING
+    return fmt.progress(row.step, row.run.record.total_steps)
+
+
 _COLUMNS = (
-    _Column("step", 12, lambda row: fmt.progress(row.step, row.run.record.total_steps)),
+    _Column("step", 12, _step),
     _Column("return", 8, lambda row: fmt.value(row.last_return)),
     _Column("started", 11, lambda row: ago(row.run.record.created_at)),
     _Column("algorithm", 12, _algorithm, is_number=False),
@@ -86,7 +92,7 @@ class RunTable(CursorPane):
         if not self.runs:
             return [[Span(fmt.fitted(line, width), "dim")] for line in self.empty]
         self.subtitle = f"{len(self.marked)} marked" if self.marked else ""
-        name_width, columns = _fitting(width, max(len(row.name) for row in self.runs))
+        name_width, columns = _fitting(width, max(map(_name_length, self.runs)))
         heading = f"  {'state':<{_STATE_WIDTH}}{'run':<{name_width}}"
         heading += "".join(" " + _aligned(column.name, column) for column in columns)
         lines: list[Row] = [[Span(heading.ljust(width), "head")]]
@@ -97,7 +103,8 @@ class RunTable(CursorPane):
     def _line(self, place: int, name_width: int, columns: Sequence[_Column], width: int) -> Row:
         row = self.runs[place]
         sign, style = STATE_SIGNS[row.state]
-        rest = fmt.fitted(row.name, name_width).ljust(name_width)
+        only = "" if row.where == "folder" else f" ({row.where})"
+        rest = (fmt.fitted(row.name, name_width - len(only)) + only).ljust(name_width)
         rest += "".join(" " + _aligned(column.text(row), column) for column in columns)
         at_cursor = place == self.cursor and self.has_focus
         mark = "*" if str(row.path) in self.marked else " "
@@ -106,6 +113,10 @@ class RunTable(CursorPane):
             Span(f"{sign} {row.state}".ljust(_STATE_WIDTH), style),
             Span(rest.ljust(width - _STATE_WIDTH - 2), "cursor" if at_cursor else ""),
         ]
+
+
+def _name_length(row: RunRow) -> int:
+    return len(row.name) + (0 if row.where == "folder" else len(row.where) + 3)
 
 
 def _fitting(width: int, longest_name: int) -> tuple[int, list[_Column]]:

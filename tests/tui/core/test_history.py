@@ -157,7 +157,7 @@ def test_a_filter_finds(tmp_path: Path, text: str, *, found: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("colour:red", "expected state:, name:, algo:, policy:, env:, got 'colour:red'"),
+        ("colour:red", "expected state:, name:, algo:, policy:, env:, where:, got 'colour:red'"),
         ("lr<fast", "expected a number after lr<, got 'fast'"),
         ("state:", "expected a word after state:"),
     ],
