@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 import psutil
 import pytest
 
+from tests.with_us import WITH_US
+
 MARK = "PLUGRL_TEST_MARK"
 
 
@@ -60,7 +62,7 @@ def start(tmp_path) -> Iterator[Start]:
     def run(*arguments: str) -> Started:
         mark = uuid.uuid4().hex
         process = subprocess.Popen(
-            [sys.executable, "-m", "plugrl.cli.main", *arguments],
+            [*WITH_US, sys.executable, "-m", "plugrl.cli.main", *arguments],
             cwd=tmp_path,
             env={**os.environ, MARK: mark, "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,

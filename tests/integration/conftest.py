@@ -16,6 +16,8 @@ from typing import Protocol
 import psutil
 import pytest
 
+from tests.with_us import WITH_US
+
 REPOSITORY = Path(__file__).parents[2]
 MARK = "PLUGRL_TEST_MARK"
 LISTENING = r"listening on ws://127\.0\.0\.1:(\d+)"
@@ -30,7 +32,7 @@ class Program:
         self._changed = threading.Condition()
         self._ended = False
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "plugrl.cli.main", *arguments],
+            [*WITH_US, sys.executable, "-m", "plugrl.cli.main", *arguments],
             cwd=folder,
             env={
                 **os.environ,
