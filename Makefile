@@ -49,7 +49,7 @@ test-slow: $(VENV)/.dev  ## The tests that train to a threshold, kill servers or
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 
 benchmark: $(VENV)/.bench  ## Measure exchanges, the learn step and whole training; hours with learning.
