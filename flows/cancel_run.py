@@ -3,11 +3,11 @@
 import os
 import signal
 import time
-from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from flows.run_words import state_of, steps_of
 from plugrl.cli.entry import EXIT_FAILED, write
+from plugrl.cli.nearest_flag import FlagParser
 from plugrl.errors import UsageError
 from plugrl.runs import catalog, liveness
 from plugrl.runs.catalog import FoundRun
@@ -29,7 +29,7 @@ def run(argv: Sequence[str], prog: str) -> int:
         UnknownNameError: there is no such run.
         UsageError: it does not run, or runs on another machine or as another user.
     """
-    parser = ArgumentParser(
+    parser = FlagParser(
         prog=prog, description="Stop a run gracefully: it saves, and can be resumed."
     )
     parser.add_argument("run", metavar="RUN", help="its name, ALGO/POLICY/NAME, or its folder")

@@ -1,11 +1,11 @@
 """``plugrl-flow deploy``: a deployment of a process work pool."""
 
 import asyncio
-from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from flows.deployment_names import require_name
 from plugrl.cli.entry import write
+from plugrl.cli.nearest_flag import FlagParser
 from plugrl.runs.prefect_api import ui_url
 
 
@@ -16,7 +16,7 @@ def run(argv: Sequence[str], prog: str) -> int:
         UsageError: a name is none, or the work pool is of another type.
         ApiUnavailableError: there is no Prefect API.
     """
-    parser = ArgumentParser(
+    parser = FlagParser(
         prog=prog, description="Offer training as a deployment, whose runs a worker starts."
     )
     parser.add_argument("--name", default="train", help="name of the deployment (train)")

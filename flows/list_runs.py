@@ -1,12 +1,12 @@
 """``plugrl-flow list``: all runs of this user, the newest first."""
 
 import json
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
 from flows.run_words import reason_of, state_of, steps_of
 from plugrl.cli.entry import write
+from plugrl.cli.nearest_flag import FlagParser
 from plugrl.cli.table import columns, terminal_width
 from plugrl.runs import catalog
 from plugrl.runs.catalog import FoundRun, Runs
@@ -19,9 +19,7 @@ SHOWN_SKIPPED = 5
 
 def run(argv: Sequence[str], prog: str) -> int:
     """Write the runs, and which could not be read."""
-    parser = ArgumentParser(
-        prog=prog, description="List the runs of this user, the newest first.", allow_abbrev=False
-    )
+    parser = FlagParser(prog=prog, description="List the runs of this user, the newest first.")
     parser.add_argument("--all", action="store_true", help=f"not the newest {DEFAULT_LIMIT} alone")
     parser.add_argument("--json", action="store_true", help="write JSON, with all there is to know")
     parser.add_argument(

@@ -1,11 +1,11 @@
 """``plugrl-flow serve``: a deployment in this process."""
 
 import asyncio
-from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from flows.deployment_names import require_name
 from plugrl.cli.entry import write
+from plugrl.cli.nearest_flag import FlagParser
 from plugrl.errors import UsageError
 from plugrl.runs.prefect_api import ui_url
 
@@ -17,7 +17,7 @@ def run(argv: Sequence[str], prog: str) -> int:
         UsageError: the name or the limit is none.
         ApiUnavailableError: there is no Prefect API.
     """
-    parser = ArgumentParser(
+    parser = FlagParser(
         prog=prog, description="Offer training as a deployment, whose runs are started from here."
     )
     parser.add_argument("--name", default="train", help="name of the deployment (train)")

@@ -3,11 +3,11 @@
 import os
 import sys
 import webbrowser
-from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from flows import api
 from plugrl.cli.entry import EXIT_FAILED, write
+from plugrl.cli.nearest_flag import FlagParser
 from plugrl.errors import UsageError
 from plugrl.runs import catalog, prefect_api
 
@@ -22,7 +22,7 @@ def run(argv: Sequence[str], prog: str) -> int:
         ApiUnavailableError: it can't be started.
         UsageError: RUN has no page.
     """
-    parser = ArgumentParser(
+    parser = FlagParser(
         prog=prog,
         description="Open the pages that show runs, their attempts and checkpoints; starts the "
         "local Prefect API where it is not up.",

@@ -14,6 +14,7 @@ from plugrl.cli.entry import (
     broken_pipe,
     mend_streams,
 )
+from plugrl.cli.nearest_flag import FlagParser
 from plugrl.errors import PlugRLError, UsageError
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _complain(error: Exception, code: int) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    looks = argparse.ArgumentParser(add_help=False)
+    looks = FlagParser(add_help=False)
     group = looks.add_argument_group("looks")
     group.add_argument(
         "--ascii",
@@ -169,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
     group.add_argument(
         "--theme", metavar="NAME", default=argparse.SUPPRESS, help="colours; T changes them, too"
     )
-    parser = argparse.ArgumentParser(prog=PROG, description=_DESCRIPTION, parents=[looks])
+    parser = FlagParser(prog=PROG, description=_DESCRIPTION, parents=[looks])
     parser.add_argument("--demo", action="store_true", help="a made-up run, for a first look")
     parser.add_argument(
         "--import",

@@ -1,10 +1,10 @@
 """``plugrl checkpoints DIR``: what is in an experiment's folder, or in all below one."""
 
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
 from plugrl.cli.entry import write
+from plugrl.cli.nearest_flag import FlagParser
 from plugrl.cli.table import columns, terminal_width
 from plugrl.errors import CheckpointNotFoundError
 from plugrl.training.step_folder import STATE_FILE, StepSummary, step_dirs, summaries
@@ -16,7 +16,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     Raises:
         CheckpointNotFoundError: there is no checkpoint in DIR or below.
     """
-    parser = ArgumentParser(
+    parser = FlagParser(
         prog=prog, description="Show the checkpoints of an experiment, or of all below a folder."
     )
     parser.add_argument("dir", type=Path, metavar="DIR", help="an experiment, or a folder above it")

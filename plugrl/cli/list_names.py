@@ -1,12 +1,12 @@
 """``plugrl list [policies|algorithms|envs]``: what can be chosen; imports no implementation."""
 
 import inspect
-from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from plugrl.cli.entry import write
 from plugrl.cli.env_choice import GYMNASIUM
 from plugrl.cli.help_text import plain
+from plugrl.cli.nearest_flag import FlagParser
 from plugrl.cli.parsing import load_named_plugins
 from plugrl.cli.table import columns, terminal_width
 from plugrl.errors import UnknownNameError
@@ -21,7 +21,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     Raises:
         UnknownNameError: there is no such kind.
     """
-    parser = ArgumentParser(prog=prog, description="List what can be chosen by name.")
+    parser = FlagParser(prog=prog, description="List what can be chosen by name.")
     parser.add_argument("kind", nargs="?", metavar="KIND", help=", ".join(REGISTRIES))
     parser.add_argument(
         "--import",

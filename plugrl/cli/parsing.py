@@ -4,11 +4,12 @@ import contextlib
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass, make_dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import tyro
 
 from plugrl.cli.help_text import plain
+from plugrl.cli.nearest_flag import require_known
 from plugrl.cli.values import REGISTRY, RefusedValueError
 from plugrl.errors import ConfigError, UsageError
 from plugrl.registry import Registry, load_plugins
@@ -47,10 +48,13 @@ class Flags:
         self._description = description
         self._fields: list[tuple[str, Any, Any]] = []
         self._prefixes: dict[str, str] = {}
+        self._known: list[str] = []
 
     def add(self, name: str, kind: Any, default: Any) -> "Flags":
-        """Add one flag."""
+        """Add one flag, under the name that ``kind`` is annotated with, if it is with one."""
         self._fields.append((name, kind, field(default=default)))
+        renamed = [n for note in get_args(kind)[1:] if (n := getattr(note, "name", None))]
+        self._know("", (renamed or [name])[0], is_switch=isinstance(default, bool))
         return self
 
     def add_config(self, name: str, config: Any, *, prefix: str | None = None) -> "Flags":
@@ -73,8 +77,10 @@ class Flags:
 
         Raises:
             SystemExit: with 0 after ``--help``, with 2 after a message on stderr.
-            UsageError: a value is out of its range; names the flag.
+            UsageError: a flag is not known, or its value out of its range; names the flag.
         """
+        if not wants_help(argv):
+            require_known(argv, self._known, self._prog)
         arguments = make_dataclass("Arguments", self._fields, frozen=True, kw_only=True)
         with flags_named(self._prefixes):
             try:
@@ -94,6 +100,12 @@ class Flags:
             value = getattr(config, item.name)
             if is_dataclass(value):
                 self._name_flags(value, f"{prefix}{item.name.replace('_', '-')}.")
+            else:
+                self._know(prefix, item.name, is_switch=isinstance(value, bool))
+
+    def _know(self, prefix: str, name: str, *, is_switch: bool) -> None:
+        flag = name.replace("_", "-")
+        self._known += [f"{prefix}{flag}", *([f"{prefix}no-{flag}"] if is_switch else [])]
 
 
 @contextlib.contextmanager

@@ -1,12 +1,12 @@
 """The command that starts a draft's run, and the draft that a command means."""
 
-import difflib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from plugrl.cli.flags import to_flags
+from plugrl.cli.nearest_flag import nearest_flag
 from plugrl.config.client import ClientConfig
 from plugrl.errors import UsageError
 from plugrl.registry import ENVS, POLICIES
@@ -264,5 +264,5 @@ def _text(flag: _Flag, spec: FieldSpec) -> str:
 def _unknown(name: str, known: Mapping[str, object], draft: Draft) -> str:
     if name.startswith("env.") and draft.names.env is None:
         return f"expected --env NAME beside --{name}; known: {', '.join(ENVS.uids())}"
-    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"unknown flag --{name}" + (f", did you mean --{nearest[0]}?" if nearest else "")
+    nearest = nearest_flag(name, known)
+    return f"unknown flag --{name}" + (f", did you mean --{nearest}?" if nearest else "")

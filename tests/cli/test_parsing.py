@@ -63,16 +63,28 @@ def test_values_are_read_as_people_write_them(argv, expected):
         ("--x.flag", "true"),
         ("--x.extra", "[1]"),
         ("--x.extra", "{"),
-        ("--x.nothing", "1"),
-        ("--x.cou", "1"),
         ("stray",),
     ],
 )
-def test_values_of_another_kind_and_unknown_flags_exit_with_2(argv, capsys):
+def test_values_of_another_kind_and_stray_words_exit_with_2(argv, capsys):
     with pytest.raises(SystemExit) as exit_:
         parse(*argv)
     assert exit_.value.code == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (("--x.cou", "1"), "expected a known flag, got --x.cou; did you mean --x.count?"),
+        (("--x.no-flg",), "expected a known flag, got --x.no-flg; did you mean --x.no-flag?"),
+        (("--zzzz=1",), "expected a known flag, got --zzzz; see 'prog --help' for all"),
+    ],
+)
+def test_a_flag_that_there_is_not_is_refused_and_the_nearest_named(argv, sentence):
+    with pytest.raises(UsageError) as caught:
+        parse(*argv)
+    assert str(caught.value) == sentence
 
 
 def test_a_value_out_of_range_names_its_flag():
