@@ -3,13 +3,13 @@
 import json
 import shlex
 import time
-from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flows.list_runs import as_data
 from flows.run_words import reason_of, state_of, steps_of
 from plugrl.cli.entry import write
+from plugrl.cli.nearest_flag import FlagParser
 from plugrl.cli.table import columns, terminal_width
 from plugrl.errors import HistoryUnavailableError
 from plugrl.runs import catalog, prefect_api, records
@@ -33,7 +33,7 @@ def run(argv: Sequence[str], prog: str) -> int:
         UnknownNameError: there is no such run.
         UsageError: its name is not enough to tell it.
     """
-    parser = ArgumentParser(
+    parser = FlagParser(
         prog=prog, description="Show one run: how it is, its attempts, its history in Prefect."
     )
     parser.add_argument("run", metavar="RUN", help="its name, ALGO/POLICY/NAME, or its folder")
@@ -127,6 +127,11 @@ def _flow_run_row(flow_run: FlowRunHistory, indent: str = "") -> tuple[str, ...]
         f"{indent}{flow_run.name}",
         flow_run.state,
         "-" if flow_run.seconds is None else duration(flow_run.seconds),
-        str(len(flow_run.tasks)),
+        _tasks(flow_run),
         flow_run.message or "",
     )
+
+
+def _tasks(flow_run: FlowRunHistory) -> str:
+    known, there = len(flow_run.tasks), flow_run.num_tasks
+    return str(there) if known == there else f"{there}, of which {known} were read"

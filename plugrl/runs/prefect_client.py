@@ -64,6 +64,19 @@ class PrefectClient:
             )
         return answer
 
+    def count(self, what: str, **filters: Any) -> int:
+        """How many rows there are, however many.
+
+        Raises:
+            HistoryUnavailableError: the API is away, or refuses.
+        """
+        answer = self._post(f"/{what}/count", filters)
+        if not isinstance(answer, int):
+            raise HistoryUnavailableError(
+                f"expected a number of {what}, got {answer!r:.80}, at {self.api_url}"
+            )
+        return answer
+
     def set_state(self, flow_run_id: str, state: str, message: str) -> None:
         """Give a flow run a state, whatever its own rules say.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from plugrl.errors import HistoryUnavailableError, RunRecordError
 from plugrl.runs import prefect_api, records
-from plugrl.runs.prefect_client import PrefectClient
+from plugrl.runs.prefect_client import MAX_ROWS, PrefectClient
 
 TIMEOUT_S = 5.0
 
@@ -54,7 +54,9 @@ class FlowRunHistory:
     """Its page."""
     tags: tuple[str, ...] = ()
     tasks: tuple[TaskHistory, ...] = ()
-    """The newest last."""
+    """The newest last; of very many not all."""
+    num_tasks: int = 0
+    """How many there are."""
     artifacts: tuple[ArtifactHistory, ...] = ()
     """Likewise."""
     attempts: tuple["FlowRunHistory", ...] = ()
@@ -109,6 +111,10 @@ def _read(client: PrefectClient, ids: list[str]) -> list[FlowRunHistory]:
     everybody = {"id": {"any_": known + [run["id"] for run in children]}}
     tasks = client.rows("task_runs", flow_runs=everybody, sort="EXPECTED_START_TIME_DESC")
     artifacts = client.rows("artifacts", flow_runs=everybody, sort="CREATED_DESC")
+    counts: dict[str, int] = {}
+    if len(tasks) == MAX_ROWS:
+        for run in known + [run["id"] for run in children]:
+            counts[run] = client.count("task_runs", flow_runs={"id": {"any_": [run]}})
     # An attempt hangs from a task run of the supervisor's flow run.
     links = client.rows(
         "task_runs", task_runs={"id": {"any_": [run["parent_task_run_id"] for run in children]}}
@@ -116,10 +122,10 @@ def _read(client: PrefectClient, ids: list[str]) -> list[FlowRunHistory]:
     owner_of = {task["id"]: task["flow_run_id"] for task in links}
     below: dict[str, list[FlowRunHistory]] = {}
     for run in children:
-        attempt = _flow_run(run, tasks, artifacts, client.api_url, [])
+        attempt = _flow_run(run, tasks, artifacts, client.api_url, [], counts)
         below.setdefault(owner_of[run["parent_task_run_id"]], []).append(attempt)
     return [
-        _flow_run(run, tasks, artifacts, client.api_url, below.get(run["id"], []))
+        _flow_run(run, tasks, artifacts, client.api_url, below.get(run["id"], []), counts)
         for run in parents
     ]
 
@@ -135,8 +141,10 @@ def _flow_run(
     artifacts: list[dict[str, Any]],
     api_url: str,
     attempts: list[FlowRunHistory],
+    counts: dict[str, int],
 ) -> FlowRunHistory:
     own = run["id"]
+    own_tasks = tuple(_task(task) for task in reversed(tasks) if task["flow_run_id"] == own)
     return FlowRunHistory(
         id=own,
         name=run["name"],
@@ -146,7 +154,8 @@ def _flow_run(
         seconds=run["estimated_run_time"],
         url=prefect_api.flow_run_page(api_url, own),
         tags=tuple(run["tags"]),
-        tasks=tuple(_task(task) for task in reversed(tasks) if task["flow_run_id"] == own),
+        tasks=own_tasks,
+        num_tasks=counts.get(own, len(own_tasks)),
         artifacts=tuple(_artifact(one) for one in reversed(artifacts) if one["flow_run_id"] == own),
         attempts=tuple(attempts),
     )

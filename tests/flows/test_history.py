@@ -4,19 +4,22 @@ import subprocess
 import sys
 import time
 import uuid
+from uuid import UUID
 
 import pytest
-from prefect import flow, task
+from prefect import Task, flow, get_client, task
 from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
+from prefect.states import Completed
 
 from plugrl.errors import HistoryUnavailableError
 from plugrl.runs import prefect_api as addresses
 from plugrl.runs import records
+from plugrl.runs.prefect_client import MAX_ROWS
 from plugrl.runs.prefect_history import FlowRunHistory, flow_run_ids, read_history
 from plugrl.runs.records import Event, RunState
-from tests.flows.runs_by_hand import make_run
+from tests.flows.runs_by_hand import begin, make_run
 
 TIMEOUT_S = 60.0
 
@@ -68,6 +71,26 @@ def test_a_run_is_told_with_its_attempts_its_tasks_and_its_artifacts(prefect_api
     (saved,) = serve.tasks
     assert saved.name.startswith("save")
     assert saved.runs == 2
+
+
+def test_of_very_many_tasks_the_newest_are_read_and_all_are_counted(prefect_api):
+    supervisor, server = begin()
+    with get_client(sync_client=True) as client:
+        for number in range(MAX_ROWS + 3):
+            client.create_task_run(
+                Task(lambda: None, name="save"),
+                UUID(server),
+                dynamic_key=str(number),
+                name=f"save-{number}",
+                state=Completed(),
+            )
+    (history,) = read_history([supervisor], prefect_api)
+    (serve,) = history.attempts
+    assert serve.num_tasks == MAX_ROWS + 3
+    assert 0 < len(serve.tasks) <= MAX_ROWS
+    assert serve.tasks[-1].name == f"save-{MAX_ROWS + 2}"
+    # The one from which the attempt hangs.
+    assert history.num_tasks == 1
 
 
 def test_flow_runs_that_prefect_does_not_know_are_left_out(prefect_api):
