@@ -10,6 +10,7 @@ from plugrl.cli.entry import write
 from plugrl.cli.launch_plan import LaunchPlan
 from plugrl.errors import RunRecordError
 from plugrl.runs.home import home
+from plugrl.runs.output_files import prune
 from plugrl.runs.records import RunStatus, read_status
 
 START_TIMEOUT_S = 120.0
@@ -25,6 +26,7 @@ def detach(argv: Sequence[str], plan: LaunchPlan) -> int:
     """
     log = home() / "logs" / f"{plan.exp_name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
+    prune(log.parent)
     with log.open("ab") as output:
         before = output.tell()
         process = subprocess.Popen(  # noqa: S603 -- our own command

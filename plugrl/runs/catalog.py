@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from plugrl.errors import RunRecordError, UnknownNameError, UsageError
-from plugrl.runs.files import read_json, write_json
+from plugrl.runs.files import clear_away, read_json, write_json
 from plugrl.runs.home import home, typed_path
 from plugrl.runs.records import RUN_FILE, RunRecord, RunStatus, read_run, read_status
 
@@ -51,6 +51,7 @@ def register(run_dir: Path) -> None:
     """
     folder = run_dir.resolve()
     _catalogue().mkdir(parents=True, exist_ok=True)
+    clear_away(_catalogue())
     entry = {"version": VERSION, "path": str(folder), "registered_at": time.time()}
     write_json(_entry(folder), entry)
 

@@ -1,8 +1,10 @@
 """JSON files that are whole or absent, and lines that a killed writer can't spoil."""
 
+import contextlib
 import json
 import math
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -10,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from plugrl.errors import RunRecordError
+
+_BESIDE = re.compile(r"\..+\.json\.(?P<pid>[0-9]{1,9})-[0-9a-f]{8}")
+"""The names that ``write_json`` gives to what is not whole yet."""
 
 
 def write_json(path: Path, data: object) -> None:
@@ -29,6 +34,15 @@ def write_json(path: Path, data: object) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def clear_away(folder: Path) -> None:
+    """Delete what writers that were killed left beside the files of ``folder``; never raises."""
+    with contextlib.suppress(OSError):
+        for beside in folder.glob(".*.json.*-*"):
+            written = _BESIDE.fullmatch(beside.name)
+            if written is not None and _is_gone(int(written["pid"])):
+                beside.unlink(missing_ok=True)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -77,6 +91,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     return str(value)
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        # It is somebody else's.
+        return False
+    return False
 
 
 def _append(descriptor: int, size: int, data: bytes) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from plugrl.errors import RunRecordError
 from plugrl.runs import catalog, liveness, records
-from plugrl.runs.files import append_text
+from plugrl.runs.files import append_text, clear_away
 from plugrl.runs.pending import PendingLines
 from plugrl.runs.provenance import Owner
 from plugrl.runs.records import Checkpoint, Event, RunRecord, RunState, RunStatus
@@ -209,6 +209,7 @@ class RunRecorder:
         records.write_run(self._run_dir, self._record)
         append_text(self._run_dir / records.LOG_FILE, self._mark())
         self._announced = True
+        clear_away(self._run_dir)
         try:
             catalog.register(self._run_dir)
         except OSError as error:

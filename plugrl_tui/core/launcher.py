@@ -8,6 +8,7 @@ from pathlib import Path
 
 from plugrl.config.server import API_KEY_VARIABLE
 from plugrl.runs.home import home, typed_path
+from plugrl.runs.output_files import prune
 from plugrl_tui.core import command_line
 from plugrl_tui.core.draft import Draft
 
@@ -84,6 +85,7 @@ def launch(draft: Draft) -> Launched:
 def _start(command: Sequence[str], variables: Mapping[str, str], folder: Path) -> Launched:
     log = home() / "launches" / f"{time.strftime('%Y%m%d-%H%M%S')}-{folder.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
+    prune(log.parent)
     words = [sys.executable, "-m", *_module(command)]
     writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     pid = os.posix_spawn(

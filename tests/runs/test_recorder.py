@@ -219,3 +219,13 @@ def test_a_recorder_that_was_never_opened_leaves_no_trace(run_dir, server):
     recorder.event("started")
     recorder.close(Ending(RunState.FAILED, "the port is taken", 1))
     assert list(run_dir.iterdir()) == []
+
+
+def test_what_a_killed_writer_left_in_the_folder_is_gone_when_the_run_goes_on(run_dir, server):
+    left = [run_dir / f".{name}.json.{2**22 + 1}-0123abcd" for name in ("status", "run")]
+    for path in left:
+        path.touch()
+    recorder = RunRecorder(run_dir, None, server)
+    recorder.open(RECORD, URL)
+    recorder.close(DONE)
+    assert not any(path.exists() for path in left)
