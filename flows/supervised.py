@@ -84,8 +84,8 @@ class SupervisedRun(Onlooker):
             spare=spares.take(),
         )
 
-    def clients(self, url: str) -> ChildCommand:
-        """The plan's env clients."""
+    def clients(self, url: str) -> ChildCommand | None:
+        """The plan's env clients, if it has any."""
         return self._plan.clients(url)
 
     def newest_step(self) -> int | None:
@@ -105,9 +105,9 @@ class SupervisedRun(Onlooker):
         """Take note that the folder is ours."""
         self._chronicle.listening(attempt, url)
 
-    def ended(self, ending: Ending, *, pause_s: float | None) -> None:
+    async def ended(self, ending: Ending, *, pause_s: float | None) -> None:
         """Record the end; Prefect's record is closed while the next attempt begins."""
-        self._chronicle.ended(ending, pause_s=pause_s)
+        await self._chronicle.ended(ending, pause_s=pause_s)
         if self._runs is not None:
             self._spawn(self._runs.close(ending))
 

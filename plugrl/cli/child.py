@@ -5,9 +5,10 @@
 
 ``DESCRIPTOR`` is a socket to the supervisor, ``PROVENANCE`` the JSON of ``plugrl.runs.provenance``.
 The second form gets all that comes after ``DESCRIPTOR`` over the socket. A server writes news to
-it, one JSON object a line: ``{"listening": URL}`` once clients can connect, ``{"failed":
-SENTENCE}`` before it ends for a reason. When the supervisor's end closes, for whatever reason and
-SIGKILL too, the child asks itself to stop.
+it, one JSON object a line: ``{"listening": URL}`` once clients can connect, ``{"concluded":
+"done"}`` or ``"stopped"`` once nothing is left to save, ``{"failed": SENTENCE}`` before it ends for
+a reason. When the supervisor's end closes, for whatever reason and SIGKILL too, the child asks
+itself to stop.
 """
 
 import contextlib
@@ -68,6 +69,10 @@ class Link:
         """Tell where clients can connect."""
         self.tell(listening=url)
 
+    def concluded(self, reason: StopReason) -> None:
+        """Tell that the loop has ended, and that nothing is left to save."""
+        self.tell(concluded="stopped" if reason is StopReason.STOPPED else "done")
+
     def _follow(self) -> None:
         with contextlib.suppress(OSError):
             while self._socket.recv(1):
@@ -83,7 +88,7 @@ def serve(order: Order, link: Link) -> StopReason:
     """Serve, and nothing else."""
     training_run = order.build()
     link.stop = training_run.server.request_stop
-    return event_loop.run(order.serve(training_run, link.listening))
+    return event_loop.run(order.serve(training_run, link.listening, link.concluded))
 
 
 def main(serve: Serve = serve, warm_up: Callable[[], None] = lambda: None) -> int:

@@ -73,6 +73,8 @@ class Child:
         """Hold the process and our end of its link."""
         self.failure: str | None = None
         """Why it is about to end, once it has said so."""
+        self.conclusion: str | None = None
+        """``done`` or ``stopped``, once its loop has ended and all that there was is saved."""
         self._process = process
         self._link = link
         loop = asyncio.get_running_loop()
@@ -111,7 +113,7 @@ class Child:
         return code if code >= 0 else SIGNAL_EXIT_CODE - code
 
     async def last_words(self) -> str | None:
-        """Why it ended, if it said so; to be asked once it has."""
+        """Why it ended, if it said so; to be asked once it has, and then all its news are here."""
         await asyncio.wait((self._news,), timeout=1.0)
         return self.failure
 
@@ -144,6 +146,7 @@ class Child:
                 if "listening" in news and not self._listening.done():
                     self._listening.set_result(news["listening"])
                 self.failure = news.get("failed", self.failure)
+                self.conclusion = news.get("concluded", self.conclusion)
         except OSError:
             pass
         finally:

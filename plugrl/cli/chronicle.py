@@ -1,14 +1,17 @@
 """The supervisor's half of a run's folder: attempts, crashes, and how it all ended.
 
 While a server lives, the server writes ``status.json``; between two of them and at the end it is
-the supervisor's. Trouble with the disk never ends a run: it is logged, once.
+the supervisor's. Trouble with the disk never ends a run: it is logged, once. All writing is done in
+a thread, which is waited for, but not for ever.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from plugrl.cli.disk_thread import DiskThread
 from plugrl.cli.supervision import Ending, Onlooker, Outcome
 from plugrl.errors import RunRecordError
 from plugrl.runs import records
@@ -16,6 +19,8 @@ from plugrl.runs.records import Event, RunState
 
 logger = logging.getLogger(__name__)
 
+WRITE_TIMEOUT_S = 5.0
+"""How long a record may keep the supervisor; a disk that hangs for longer is left behind."""
 LATEST_EVENTS = 3
 """Where the server tells its end, if it gets to that."""
 
@@ -36,6 +41,7 @@ class Chronicle(Onlooker):
         self._before = self._attempts_before()
         self._listened = False
         self._complained = False
+        self._disk = DiskThread()
 
     def number(self, attempt: int) -> int:
         """The number in this folder of this supervisor's ``attempt``."""
@@ -44,18 +50,29 @@ class Chronicle(Onlooker):
     async def begins(self, attempt: int) -> None:
         """A server is about to be started."""
         if self._listened:
-            self._update(
-                state=RunState.STARTING, attempt=self.number(attempt), reason=None, phase="starting"
+            number = self.number(attempt)
+            await self._write(
+                lambda: self._update(
+                    state=RunState.STARTING, attempt=number, reason=None, phase="starting"
+                )
             )
 
     def listening(self, attempt: int, url: str) -> None:
         """A server listens: the folder is there, and ours."""
         self._listened = True
 
-    def ended(self, ending: Ending, *, pause_s: float | None) -> None:
+    async def ended(self, ending: Ending, *, pause_s: float | None) -> None:
         """An attempt has ended; another follows after ``pause_s``, if that is not None."""
-        if not self._listened:
-            return
+        if self._listened:
+            await self._write(lambda: self._record_end(ending, pause_s))
+
+    async def _write(self, write: Callable[[], None]) -> None:
+        """Have ``write`` done in the thread, within limits."""
+        _, late = await asyncio.wait((self._disk.do(write),), timeout=WRITE_TIMEOUT_S)
+        if late:
+            self._complain(f"the disk takes longer than {WRITE_TIMEOUT_S:g} s")
+
+    def _record_end(self, ending: Ending, pause_s: float | None) -> None:
         if ending.outcome is Outcome.FAILED:
             self._append(
                 "crashed", ending, why=ending.reason, exit_code=ending.exit_code, pause_s=pause_s
@@ -105,6 +122,9 @@ class Chronicle(Onlooker):
         try:
             write()
         except (OSError, RunRecordError) as error:
-            if not self._complained:
-                logger.error("THE RUN'S RECORD IS NOT WRITTEN: %s", error)
-            self._complained = True
+            self._complain(error)
+
+    def _complain(self, why: object) -> None:
+        if not self._complained:
+            logger.error("THE RUN'S RECORD IS NOT WRITTEN: %s", why)
+        self._complained = True

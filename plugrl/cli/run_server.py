@@ -35,6 +35,7 @@ EXAMPLE = "gaussian-policy default ppo default"
 SERVER_PACKAGES = {"torch", "safetensors", "rich", "tensorboard", "psutil"}
 
 OnListening: TypeAlias = Callable[[str], None]
+OnConcluded: TypeAlias = Callable[["StopReason"], None]
 
 
 def main() -> NoReturn:
@@ -69,13 +70,17 @@ class Order:
         return training_run
 
     async def serve(
-        self, training_run: "TrainingRun", on_listening: OnListening | None = None
+        self,
+        training_run: "TrainingRun",
+        on_listening: OnListening | None = None,
+        on_concluded: OnConcluded | None = None,
     ) -> "StopReason":
         """Serve until the run is finished or stopped, and tell the person how it went.
 
         Args:
             training_run: what ``build`` made.
             on_listening: called with the server's URL once clients can connect.
+            on_concluded: called once nothing is left to save.
         """
 
         def opened(url: str) -> None:
@@ -83,7 +88,7 @@ class Order:
             if on_listening is not None:
                 on_listening(url)
 
-        reason = await training_run.run(on_listening=opened)
+        reason = await training_run.run(on_listening=opened, on_concluded=on_concluded)
         self._conclude(training_run, reason)
         return reason
 

@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
 from plugrl.cli.child_process import SIGNAL_EXIT_CODE, Child, ChildCommand
+from plugrl.cli.disk_thread import DiskThread
 from plugrl.cli.entry import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_STOPPED, EXIT_USAGE
 from plugrl.cli.restarts import NO_RESTARTS, RestartBudget, RestartConfig
 from plugrl.server.signals import EchoFilter
@@ -26,6 +28,10 @@ FAILED_GRACE_S = 1.0
 """How long one side may take once the other has failed."""
 TERM_GRACE_S = 10.0
 """How long the clients may take after SIGTERM, before SIGKILL."""
+DISK_TIMEOUT_S = 5.0
+"""How long a look at the checkpoints may take; what was known before has to do then."""
+
+T = TypeVar("T")
 
 
 class Outcome(StrEnum):
@@ -58,17 +64,23 @@ class Plan(Protocol):
     """What is to be supervised."""
 
     def server(self, attempt: int, port: int | None) -> ChildCommand:
-        """The server of an attempt; from the second on at ``port``, where its clients look."""
+        """The server of an attempt; from the second on at ``port``, where its clients look.
 
-    def clients(self, url: str) -> ChildCommand:
-        """The env clients of a server at ``url``."""
+        Called beside the event loop: it may look at the disk.
+        """
+
+    def clients(self, url: str) -> ChildCommand | None:
+        """The env clients of a server at ``url``; None where they come from elsewhere."""
 
     def newest_step(self) -> int | None:
-        """The step of the newest checkpoint, if there is one."""
+        """The step of the newest checkpoint, if there is one; called beside the event loop too."""
 
 
 class Onlooker:
-    """Told of all that happens to a run; this one does nothing with it."""
+    """Told of all that happens to a run; this one does nothing with it.
+
+    The supervisor waits for what it awaits: that must have a limit.
+    """
 
     async def begins(self, attempt: int) -> None:
         """An attempt is about to begin."""
@@ -79,7 +91,7 @@ class Onlooker:
     def listening(self, attempt: int, url: str) -> None:
         """Clients can connect to the server."""
 
-    def ended(self, ending: Ending, *, pause_s: float | None) -> None:
+    async def ended(self, ending: Ending, *, pause_s: float | None) -> None:
         """An attempt has ended; another follows after ``pause_s``, if that is not None."""
 
 
@@ -98,10 +110,14 @@ class Supervisor:
         self._budget = RestartBudget(restarts)
         self._clients_budget = RestartBudget(restarts)
         self._onlooker = onlooker or Onlooker()
+        self._disk = DiskThread()
         self._stop = asyncio.Event()
         self._stop_reason: str | None = None
+        self._stop_code = 0
+        """The exit code where a stop came before anything was begun."""
         self._server: Child | None = None
         self._clients: Child | None = None
+        self._clients_url: str | None = None
         self._clients_code = 0
         self._port: int | None = None
         self._step: int | None = None
@@ -135,8 +151,8 @@ class Supervisor:
         while True:
             attempt += 1
             ending = await self._attempt(attempt)
-            pause_s = self._pause_after(ending)
-            self._onlooker.ended(ending, pause_s=pause_s)
+            pause_s = await self._pause_after(ending)
+            await self._onlooker.ended(ending, pause_s=pause_s)
             if pause_s is None:
                 return ending
             logger.error(
@@ -146,13 +162,16 @@ class Supervisor:
             if await self._stops_within(pause_s):
                 reason = f"{self._stop_reason}, between two attempts"
                 ending = replace(ending, outcome=Outcome.STOPPED, exit_code=0, reason=reason)
-                self._onlooker.ended(ending, pause_s=None)
+                await self._onlooker.ended(ending, pause_s=None)
                 return ending
 
     async def _attempt(self, attempt: int) -> Ending:
         await self._onlooker.begins(attempt)
         self._clients_code = 0
-        server = self._server = Child.start(self._plan.server(attempt, self._port))
+        command = await self._unless_stopped(partial(self._plan.server, attempt, self._port))
+        if command is None:
+            return self._stopped_before(attempt)
+        server = self._server = Child.start(command)
         self._onlooker.started(attempt, server.pid)
         if self._stop.is_set():
             server.signal(signal.SIGTERM)
@@ -162,36 +181,46 @@ class Supervisor:
             self._onlooker.listening(attempt, url)
             if not self._stop.is_set():
                 await self._until_server_ends(server, url)
-        elif self._stop.is_set():
-            logger.warning("stopped before the server was up: nothing was begun")
         return await self._judge(attempt, server, listened=url is not None)
 
     async def _until_server_ends(self, server: Child, url: str) -> None:
         server_end = asyncio.create_task(server.wait())
         come_back = True
         while come_back and not server_end.done():
-            if self._clients is None:
-                self._clients = Child.start(self._plan.clients(url))
-            clients_end = asyncio.create_task(self._clients.wait())
+            clients = self._clients_of(url)
+            if clients is None:
+                await server_end
+                return
+            clients_end = asyncio.create_task(clients.wait())
             await asyncio.wait((server_end, clients_end), return_when=asyncio.FIRST_COMPLETED)
             if not clients_end.done():
                 clients_end.cancel()
                 return
-            self._clients.kill()
+            clients.kill()
             self._clients = None
-            pause_s = self._clients_pause(clients_end.result())
+            pause_s = await self._clients_pause(clients_end.result())
             come_back = pause_s is not None and not await self._stops_within(pause_s, server_end)
         if not await _ends(server_end, FAILED_GRACE_S if self._clients_code else SERVER_GRACE_S):
             # It saves what there is, and has a limit of its own for that.
             server.signal(signal.SIGTERM)
         await server_end
 
-    def _clients_pause(self, code: int) -> float | None:
+    def _clients_of(self, url: str) -> Child | None:
+        """Our clients of the server at ``url``, started unless they run; None if there are none."""
+        if self._clients is not None and url != self._clients_url:
+            # The port of the server before is another program's now, and they would go there.
+            self._clients.kill()
+            self._clients = None
+        if self._clients is None and (command := self._plan.clients(url)) is not None:
+            self._clients, self._clients_url = Child.start(command), url
+        return self._clients
+
+    async def _clients_pause(self, code: int) -> float | None:
         """Seconds before clients that ended with ``code`` are started again; None if not at all."""
         if code == 0 or self._stop.is_set():
             return None
         spent = code == EXIT_USAGE
-        pause_s = None if spent else self._clients_budget.spend(self._newest_step())
+        pause_s = None if spent else self._clients_budget.spend(await self._newest_step())
         if pause_s is None:
             logger.error("the env clients failed with exit code %d", code)
             self._clients_code = code
@@ -203,37 +232,63 @@ class Supervisor:
 
     async def _judge(self, attempt: int, server: Child, *, listened: bool) -> Ending:
         code = await server.wait()
-        if code in (0, EXIT_STOPPED):
-            if self._clients_code:
-                reason = f"the env clients failed with exit code {self._clients_code}"
-                return Ending(
-                    attempt=attempt,
-                    outcome=Outcome.FAILED,
-                    exit_code=self._clients_code,
-                    reason=reason,
-                )
-            outcome = Outcome.DONE if code == 0 else Outcome.STOPPED
-            return Ending(attempt=attempt, outcome=outcome, exit_code=0, reason=self._stop_reason)
         reason = await server.last_words() or _how(code)
+        if code > SIGNAL_EXIT_CODE and server.conclusion is not None:
+            # What it had still to do concerns nobody but the process itself.
+            logger.warning("%s, after it had saved all there was", reason)
+            code = 0 if server.conclusion == Outcome.DONE else EXIT_STOPPED
+        if code in (0, EXIT_STOPPED):
+            return self._peaceful(attempt, code)
+        if self._stop.is_set() and not listened:
+            return self._stopped_before(attempt)
         outcome = Outcome.FAILED
-        if self._stop.is_set() and (code == EXIT_INTERRUPTED or not listened):
+        if self._stop.is_set() and code == EXIT_INTERRUPTED:
             outcome, reason = Outcome.STOPPED, f"{self._stop_reason}, and not waited for"
+        elif self._stop.is_set() and code > SIGNAL_EXIT_CODE:
+            reason = f"{reason} during the stop, before it had saved"
         elif attempt == 1 and not listened and code in (EXIT_FAILED, EXIT_USAGE):
             outcome = Outcome.REFUSED
         return Ending(attempt=attempt, outcome=outcome, exit_code=code, reason=reason)
 
-    def _pause_after(self, ending: Ending) -> float | None:
+    def _peaceful(self, attempt: int, code: int) -> Ending:
+        """The end of a server that ended well, which the clients may have spoilt."""
+        outcome, reason = Outcome.DONE if code == 0 else Outcome.STOPPED, self._stop_reason
+        if self._clients_code:
+            reason = f"the env clients failed with exit code {self._clients_code}"
+            outcome = Outcome.FAILED
+        return Ending(attempt=attempt, outcome=outcome, exit_code=self._clients_code, reason=reason)
+
+    def _stopped_before(self, attempt: int) -> Ending:
+        """The end of an attempt that was stopped before its server was up."""
+        began = attempt > 1
+        reason = f"{self._stop_reason}, {'between two attempts' if began else 'and not waited for'}"
+        if not began:
+            logger.warning("stopped before the server was up: nothing was begun")
+        code = 0 if began else self._stop_code
+        return Ending(attempt=attempt, outcome=Outcome.STOPPED, exit_code=code, reason=reason)
+
+    async def _pause_after(self, ending: Ending) -> float | None:
         if ending.outcome is not Outcome.FAILED or self._stop.is_set() or self._clients_code:
             return None
-        return self._budget.spend(self._newest_step())
+        return self._budget.spend(await self._newest_step())
 
-    def _newest_step(self) -> int | None:
+    async def _newest_step(self) -> int | None:
         """The newest checkpoint's step; the last known one where the disk can't be read."""
         try:
-            self._step = self._plan.newest_step()
+            look = self._disk.do(self._plan.newest_step)
+            self._step = await asyncio.wait_for(look, DISK_TIMEOUT_S)
+        except TimeoutError:
+            logger.warning("the run's checkpoints can't be looked at: the disk does not answer")
         except OSError as error:
             logger.warning("the run's checkpoints can't be looked at: %s", error)
         return self._step
+
+    async def _unless_stopped(self, work: Callable[[], T]) -> T | None:
+        """What ``work`` returns, done beside the event loop; None if a stop comes before."""
+        done, stop = self._disk.do(work), asyncio.create_task(self._stop.wait())
+        await asyncio.wait((done, stop), return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        return None if self._stop.is_set() else done.result()
 
     async def _stops_within(self, pause_s: float, *ends: "asyncio.Task[int]") -> bool:
         """Whether somebody asks for a stop in that time, which is over when one of ``ends`` is."""
@@ -260,7 +315,9 @@ class Supervisor:
         def pass_on(number: signal.Signals) -> None:
             if echo.is_echo():
                 return
-            self._stop_reason = self._stop_reason or f"stopped by {number.name}"
+            if self._stop_reason is None:
+                self._stop_reason = f"stopped by {number.name}"
+                self._stop_code = SIGNAL_EXIT_CODE + number
             if self._server is not None:
                 # The server leaves at once on the second signal, and we follow it. While it still
                 # imports its modules, SIGINT would be a traceback.

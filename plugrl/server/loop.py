@@ -187,6 +187,7 @@ class Loop:
             reason = await self._train()
             self.phase = Phase.STOPPING
             await self.saving.save_finally()
+            self.observer.concluded(reason)
             self.phase = Phase.FINISHED
             return reason
         finally:

@@ -45,6 +45,8 @@ class Recording:
         self._parent: str | None = None
         self._learned_at = 0.0
         self._ending: Ending | None = None
+        self.on_concluded: Callable[[StopReason], None] = lambda reason: None
+        """Called on the event loop once nothing is left to save."""
         self._recorder = RunRecorder(folder.path, spec.provenance.owner, self._progress)
         self._lines = _LogLines(self._recorder)
 
@@ -75,7 +77,7 @@ class Recording:
     def watch(self, server: Server) -> None:
         """Follow ``server``, which does not run yet."""
         self._server = server
-        server.loop.observer = _Observer(self._recorder)
+        server.loop.observer = _Observer(self._recorder, self._concluded)
 
     def recorded(self, saver: Saver) -> Saver:
         """The same saver, whose checkpoints and failures are events."""
@@ -131,6 +133,9 @@ class Recording:
             stopping=loop.stopping or loop.phase in {Phase.STOPPING, Phase.FINISHED},
         )
 
+    def _concluded(self, reason: StopReason) -> None:
+        self.on_concluded(reason)
+
     def _record(self) -> RunRecord:
         spec = self._spec
         return RunRecord(
@@ -170,8 +175,9 @@ class _LogLines(logging.Handler):
 class _Observer(LoopObserver):
     """What the loop tells."""
 
-    def __init__(self, recorder: RunRecorder) -> None:
+    def __init__(self, recorder: RunRecorder, on_concluded: Callable[[StopReason], None]) -> None:
         self._recorder = recorder
+        self._on_concluded = on_concluded
 
     def worker_joined(self, worker: Worker) -> None:
         self._recorder.event("worker_joined", worker=worker.id, address=worker.address)
@@ -183,6 +189,9 @@ class _Observer(LoopObserver):
 
     def stopping(self) -> None:
         self._recorder.event("stopping")
+
+    def concluded(self, reason: StopReason) -> None:
+        self._on_concluded(reason)
 
     def leaving(self) -> None:
         why = "left at once on a second signal, without a last checkpoint"

@@ -45,6 +45,8 @@ from plugrl.training.tracking.tracker import Tracker
 
 OnListening = Callable[[str], None]
 """Called once with the server's URL."""
+OnConcluded = Callable[[StopReason], None]
+"""Called once nothing is left to save."""
 
 
 def build_run(
@@ -123,13 +125,18 @@ class TrainingRun:
         recording.watch(self.server)
 
     async def run(
-        self, *, handle_signals: bool = True, on_listening: OnListening | None = None
+        self,
+        *,
+        handle_signals: bool = True,
+        on_listening: OnListening | None = None,
+        on_concluded: OnConcluded | None = None,
     ) -> StopReason:
         """Serve until the algorithm is finished or somebody asks to stop.
 
         Args:
             handle_signals: whether SIGINT and SIGTERM ask to stop.
             on_listening: called with the URL once clients can connect.
+            on_concluded: called once the loop has ended and nothing is left to save.
 
         Raises:
             UsageError: the port is taken.
@@ -141,6 +148,8 @@ class TrainingRun:
             if on_listening is not None:
                 on_listening(url)
 
+        if on_concluded is not None:
+            self._recording.on_concluded = on_concluded
         try:
             with self._recording.listening():
                 reason = await self._serve(handle_signals, opened)

@@ -1,10 +1,12 @@
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable
 
 import pytest
 
+from plugrl.cli import supervision
 from plugrl.cli.child_process import ChildCommand
 from plugrl.cli.restarts import RestartConfig
 from plugrl.cli.supervision import Ending, Onlooker, Outcome, Supervisor
@@ -38,7 +40,7 @@ class PlanOfTwo:
         argv += [] if port is None else [f"--port={port}"]
         return ChildCommand(name="run-server", argv=argv, provenance=TYPED)
 
-    def clients(self, url: str) -> ChildCommand:
+    def clients(self, url: str) -> ChildCommand | None:
         return ChildCommand(name="run-env-client", argv=self.clients_of(url), provenance=TYPED)
 
     def newest_step(self) -> int | None:
@@ -62,7 +64,7 @@ class Killer(Onlooker):
         if attempt <= self.times:
             os.kill(self.pid, signal.SIGKILL)
 
-    def ended(self, ending: Ending, *, pause_s: float | None) -> None:
+    async def ended(self, ending: Ending, *, pause_s: float | None) -> None:
         self.endings.append((ending.outcome, ending.reason, pause_s is not None))
         if pause_s is not None:
             self.after_a_crash()
@@ -134,6 +136,25 @@ async def test_a_server_that_dies_is_started_again_on_its_port_until_it_is_done(
     assert plan.ports[1] == int(urls[0].rpartition(":")[2])
 
 
+async def test_clients_follow_a_server_that_had_to_leave_its_port_to_another(tmp_path):
+    class Moving(PlanOfTwo):
+        def server(self, attempt: int, port: int | None) -> ChildCommand:
+            return super().server(attempt, None)
+
+    urls: list[str] = []
+
+    def clients(url: str) -> list[str]:
+        urls.append(url)
+        return dummies(url)
+
+    plan = Moving(tmp_path, clients)
+    restarts = RestartConfig(retries=1, retry_delay=0.0)
+    async with asyncio.timeout(150):
+        ending = await Supervisor(plan, restarts=restarts, onlooker=Killer(times=1)).run()
+    assert (ending.outcome, ending.attempt) == (Outcome.DONE, 2)
+    assert len(set(urls)) == 2
+
+
 async def test_a_server_that_dies_too_often_without_a_new_checkpoint_ends_the_run(tmp_path):
     killer = Killer(times=9)
     plan = PlanOfTwo(tmp_path, dummies, *ENDLESS)
@@ -180,6 +201,115 @@ async def test_a_server_that_dies_while_its_clients_are_away_is_not_waited_for(
         ending = await supervisor.run()
     assert ending.outcome is Outcome.STOPPED
     assert killer.endings[0] == (*KILLED, True)
+
+
+DYING = """
+import json, os, signal, socket, sys, time
+
+link = socket.socket(fileno=int(sys.argv[1]))
+tell = lambda **news: link.sendall((json.dumps(news) + "\\n").encode())
+last_words = [word for word in sys.argv if word in ("done", "stopped")]
+
+def die(*signal_and_frame):
+    for word in last_words:
+        tell(concluded=word)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+signal.signal(signal.SIGTERM, die)
+signal.signal(signal.SIGINT, die)
+if "silent" not in sys.argv:
+    tell(listening="ws://127.0.0.1:9")
+while True:
+    time.sleep(60)
+"""
+"""A server that is killed by what would stop it, after it has said what it was told to."""
+
+
+class DyingPlan(PlanOfTwo):
+    """Its servers are of DYING, with these arguments, and its clients come from elsewhere."""
+
+    def __init__(self, folder, *arguments: str) -> None:
+        super().__init__(folder, lambda url: [])
+        (folder / "dying.py").write_text(DYING)
+        self.arguments = arguments
+
+    def server(self, attempt: int, port: int | None) -> ChildCommand:
+        return ChildCommand(
+            name="run-server", argv=self.arguments, provenance=TYPED, module="dying"
+        )
+
+    def clients(self, url: str) -> ChildCommand | None:
+        return None
+
+
+class Stopper(Onlooker):
+    """Sends a signal to this process once there is a server, or once it listens."""
+
+    def __init__(self, number: signal.Signals, *, at_once: bool = False) -> None:
+        self.number, self.at_once = number, at_once
+
+    def started(self, attempt: int, pid: int) -> None:
+        if self.at_once:
+            os.kill(os.getpid(), self.number)
+
+    def listening(self, attempt: int, url: str) -> None:
+        os.kill(os.getpid(), self.number)
+
+
+@pytest.mark.parametrize(
+    ("last_words", "outcome", "code", "reason"),
+    [
+        (["stopped"], Outcome.STOPPED, 0, "stopped by SIGTERM"),
+        (["done"], Outcome.DONE, 0, "stopped by SIGTERM"),
+        (
+            [],
+            Outcome.FAILED,
+            128 + signal.SIGKILL,
+            "the server was ended by SIGKILL during the stop, before it had saved",
+        ),
+    ],
+)
+async def test_a_server_that_dies_during_a_stop_has_failed_only_where_something_is_lost(
+    tmp_path, last_words, outcome, code, reason
+):
+    plan = DyingPlan(tmp_path, *last_words)
+    onlooker = Stopper(signal.SIGTERM)
+    ending = await Supervisor(plan, restarts=RestartConfig(), onlooker=onlooker).run()
+    assert ending == Ending(attempt=1, outcome=outcome, exit_code=code, reason=reason)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_stop_before_the_server_is_up_exits_as_that_signal_does(tmp_path, number):
+    onlooker = Stopper(number, at_once=True)
+    ending = await Supervisor(DyingPlan(tmp_path, "silent"), onlooker=onlooker).run()
+    assert (ending.outcome, ending.exit_code) == (Outcome.STOPPED, 128 + number)
+    assert ending.reason == f"stopped by {number.name}, and not waited for"
+
+
+async def test_a_plan_that_hangs_on_the_disk_keeps_no_stop_waiting(tmp_path, monkeypatch):
+    hangs = threading.Event()
+    plan = DyingPlan(tmp_path)
+    monkeypatch.setattr(plan, "server", lambda attempt, port: hangs.wait())
+    supervisor = Supervisor(plan)
+    asyncio.get_running_loop().call_soon(supervisor.request_stop, "enough")
+    async with asyncio.timeout(30):
+        ending = await supervisor.run()
+    hangs.set()
+    assert (ending.outcome, ending.exit_code) == (Outcome.STOPPED, 0)
+
+
+async def test_checkpoints_on_a_disk_that_hangs_end_no_run(tmp_path, monkeypatch, caplog):
+    hangs = threading.Event()
+    plan = PlanOfTwo(tmp_path, dummies)
+    monkeypatch.setattr(supervision, "DISK_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(plan, "newest_step", hangs.wait)
+    restarts = RestartConfig(retries=1, retry_delay=0.0)
+    killer = Killer(times=1)
+    # As a disk that is back when the next server begins.
+    killer.after_a_crash = hangs.set
+    ending = await Supervisor(plan, restarts=restarts, onlooker=killer).run()
+    assert (ending.outcome, ending.attempt) == (Outcome.DONE, 2)
+    assert "can't be looked at: the disk does not answer" in caplog.text
 
 
 async def test_checkpoints_that_cannot_be_looked_at_end_no_run(tmp_path, monkeypatch, caplog):

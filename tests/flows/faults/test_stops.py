@@ -47,6 +47,23 @@ def test_a_stop_saves_and_both_flow_runs_are_cancelled(start: Start, stop):
     assert [e.event for e in run.events()][-1] == "stopped"
 
 
+@pytest.mark.slow  # how a supervisor judges it is tested beside the supervisor
+def test_a_server_that_is_killed_after_the_last_save_of_a_stop_has_stopped(start: Start):
+    run = start(*ENDLESS)
+    run.wait_for("learn")
+    run.harm("die_after_saving")
+    until("the fault to be in place", lambda: not run.output.with_name("fault").exists())
+    run.signal(signal.SIGINT)
+    assert run.finish() == 0, run.text
+    assert run.states() == ("Cancelled", ["Cancelled"])
+    status = run.status()
+    assert status is not None
+    assert (status.state, status.exit_code) == (RunState.STOPPED, 0)
+    assert status.last_checkpoint is not None
+    assert valid_steps(run.folder)[-1] == status.last_checkpoint.step
+    assert "ended by SIGKILL, after it had saved all there was" in run.text
+
+
 @pytest.mark.slow  # beside the stops above, which the default run makes
 def test_a_second_ctrl_c_leaves_at_once(start: Start):
     run = start(*LONG_LEARN)
