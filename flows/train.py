@@ -31,7 +31,7 @@ async def train(
     policy_variant: str = "default",
     algorithm: str = "ppo",
     algorithm_variant: str = "default",
-    env: str = "hopper",
+    env: str | None = "hopper",
     exp_name: str | None = None,
     resume: bool = False,  # noqa: FBT001, FBT002 -- a form's checkbox; Prefect passes names
     imports: list[str] | None = None,
@@ -44,7 +44,8 @@ async def train(
         policy_variant: its variant.
         algorithm: the algorithm's name.
         algorithm_variant: its variant.
-        env: NAME or NAME:VARIANT, any Gymnasium id, or module:EnvClass.
+        env: NAME or NAME:VARIANT, any Gymnasium id, or module:EnvClass; none only where no env
+            client is started here.
         exp_name: the run's name; none makes a new one from the time.
         resume: go on from the newest valid checkpoint of exp_name.
         imports: modules that register more names.
@@ -96,7 +97,8 @@ async def label(flow_run_id: UUID, plan: LaunchPlan) -> None:
     policy, _, algorithm, _ = plan.names
     async with get_client() as client:
         known = await client.read_flow_run(flow_run_id)
-        tags = {*known.tags, policy, algorithm, plan.choice.name, plan.exp_name}
+        env = () if plan.choice is None else (plan.choice.name,)
+        tags = {*known.tags, policy, algorithm, *env, plan.exp_name}
         await client.update_flow_run(flow_run_id, name=plan.exp_name, tags=tags)
 
 

@@ -5,8 +5,9 @@ import socket
 from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
-from plugrl.config.server import API_KEY_VARIABLE
+from plugrl.config.server import API_KEY_VARIABLE, ServerConfig
 from plugrl.runs.provenance import SECRET, public
+from plugrl.server.auth import is_loopback
 
 ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 -- what others bound, not what we bind
 STARTS = {"--resume", "--no-resume", "--overwrite", "--no-overwrite"}
@@ -39,6 +40,26 @@ def invitation(url: str, key: str, env: Sequence[str]) -> str:
         f"api key made for this run ({API_KEY_VARIABLE} in the server's environment keeps one over "
         f"restarts); clients connect with:\n  {shlex.join(client)}"
     )
+
+
+def waiting_for_clients(
+    url: str, env: Sequence[str], server: ServerConfig, *, has_key: bool
+) -> str:
+    """How to start env clients of a server that has none of its own.
+
+    Args:
+        url: where the server listens.
+        env: the client's env and its flags; empty where nobody named one.
+        server: its config.
+        has_key: whether clients need a key, which whoever starts them knows.
+    """
+    client = ["plugrl-run-env-client", *(env or ["ENV"]), "--server-host", reachable(url)]
+    if server.tls_cert is not None:
+        client += ["--tls-ca", str(server.tls_cert)]
+    here = is_loopback(server.host)
+    where = "on this machine; --host 0.0.0.0 lets others in" if here else "on any machine"
+    key = f", with the server's key in {API_KEY_VARIABLE}" if has_key else ""
+    return f"env clients are waited for, {where}{key}:\n  {shlex.join(client)}"
 
 
 def reachable(url: str) -> str:

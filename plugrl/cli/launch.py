@@ -12,6 +12,7 @@ from plugrl.cli.parsing import (
     REQUIRED_ENV_FLAG,
     Flags,
     load_named_plugins,
+    peek,
     take_names,
     wants_help,
 )
@@ -96,9 +97,9 @@ def make_plan(
     """
     choice = named_env(flags)
     parser = add_server_flags(opening, names, " ".join(typed[:2]), choice)
-    if choice is None and not wants_help(flags):
+    # Who runs no env needs none: the sizes may come from flags.
+    if choice is None and not wants_help(flags) and peek(flags, "--num-procs")[-1:] != ["0"]:
         raise UsageError(f"expected --env NAME, one of {', '.join(ENVS.uids())}; or {OTHER_NAMES}")
     arguments = parser.parse(flags)
-    assert choice is not None, "help has ended the command"
     configure_logging(arguments.run.log_level)
     return LaunchPlan(names, arguments, choice, typed)

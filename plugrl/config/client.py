@@ -77,10 +77,10 @@ class ClientConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class LocalClients:
-    """The env clients beside the server; ``ClientConfig`` checks the values."""
+    """The env clients beside the server; ``ClientConfig`` checks the other values."""
 
     num_procs: int = 1
-    """Processes that run envs."""
+    """Processes that run envs; 0 waits for env clients that are started elsewhere."""
     num_envs: int = 1
     """Envs in each process."""
     replan_steps: int | None = None
@@ -89,3 +89,6 @@ class LocalClients:
     """Record every N-th episode of the first env; 0: none."""
     video_dir: Path = Path("videos")
     """Folder of the videos."""
+
+    def __post_init__(self) -> None:
+        require(self, self.num_procs >= 0, "num_procs", "at least 0")

@@ -10,6 +10,9 @@ from plugrl.errors import ConfigError
 API_KEY_VARIABLE = "PLUGRL_API_KEY"
 """Environment variable that holds the key where the config has none."""
 
+RUN_ID_VARIABLE = "PLUGRL_RUN_ID"
+"""Environment variable by which a launch's server and env clients know each other."""
+
 MAX_NAME_BYTES = 200
 """Length of a run's name."""
 
@@ -26,6 +29,8 @@ class LimitsConfig:
     """Env clients and viewers at once."""
     max_envs_per_connection: int = 65_536
     """Envs that one connection may name."""
+    max_held_bytes: int = 2**32
+    """Observations of one connection whose actions still wait for feedback."""
     max_viewers: int = 64
     """Monitor viewers at once."""
     infer_wait_timeout_s: float = 10.0

@@ -33,6 +33,12 @@ class Observation:
         """The number of envs, n."""
         return len(self.text)
 
+    @property
+    def num_bytes(self) -> int:
+        """What its arrays take, in bytes."""
+        images = sum(image.nbytes for image in self.images.values())
+        return images + sum(state.nbytes for state in self.states.values()) + self.text.nbytes
+
     def rows(self, index: Array | slice) -> "Observation":
         """The observation of some of the envs, (k,) indices or a slice."""
         return Observation(

@@ -10,8 +10,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
+from plugrl.config.server import LimitsConfig
 from plugrl.errors import ProtocolError
-from plugrl.protocol.closing import INTERNAL_ERROR, RESYNC, Closing
+from plugrl.protocol.closing import HELD_TOO_MUCH, INTERNAL_ERROR, RESYNC, Closing
 from plugrl.protocol.messages import Array, Infer, Metadata, Observation
 from plugrl.protocol.session import ServerSession
 from plugrl.server.loop import Loop
@@ -69,9 +70,12 @@ class EnvSocket(ServerConnection):
 class Connection(Worker):
     """A worker at the other end of a WebSocket."""
 
-    def __init__(self, socket: EnvSocket, session: ServerSession, loop: Loop) -> None:
+    def __init__(
+        self, socket: EnvSocket, session: ServerSession, loop: Loop, *, max_held_bytes: int
+    ) -> None:
         """Take a socket whose handshake is done."""
         super().__init__(_address(socket), loop.new_place())
+        self._max_held_bytes = max_held_bytes
         self._socket = socket
         self._session = session
         self._loop = loop
@@ -88,6 +92,14 @@ class Connection(Worker):
         if self._socket.reads_nothing:
             logger.warning("closing %s: it reads nothing of what it is sent", self)
             self.close(RESYNC)
+            return
+        if self.step_states.num_bytes > self._max_held_bytes:
+            logger.warning(
+                "closing %s: its envs hold %d bytes of observations without feedback, more than %d "
+                "(--limits.max-held-bytes)",
+                *(self, self.step_states.num_bytes, self._max_held_bytes),
+            )
+            self.close(HELD_TOO_MUCH)
             return
         self._socket.send_now(self._session.act(actions))
 
@@ -142,10 +154,11 @@ class Connection(Worker):
 
 
 async def serve_env_client(
-    socket: EnvSocket, loop: Loop, metadata: Metadata, *, max_envs: int
+    socket: EnvSocket, loop: Loop, metadata: Metadata, *, limits: LimitsConfig
 ) -> None:
     """Serve one env client until either side closes."""
-    await Connection(socket, ServerSession(metadata, max_envs=max_envs), loop).serve()
+    session = ServerSession(metadata, max_envs=limits.max_envs_per_connection)
+    await Connection(socket, session, loop, max_held_bytes=limits.max_held_bytes).serve()
 
 
 def _address(socket: ServerConnection) -> str:

@@ -15,7 +15,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from plugrl import __version__
-from plugrl.config.server import ServerConfig
+from plugrl.config.server import RUN_ID_VARIABLE, ServerConfig
 from plugrl.errors import UsageError
 from plugrl.protocol.closing import INTERNAL_ERROR, SERVER_STOP
 from plugrl.protocol.messages import PROTOCOL_VERSION, REUSE_FEEDBACK_OBS, Metadata
@@ -198,10 +198,7 @@ class Server:
                 await self._monitor.serve(socket, may_command=self.gate.may_command(host))
             else:
                 await serve_env_client(
-                    socket,
-                    self.loop,
-                    self._metadata(),
-                    max_envs=self.config.limits.max_envs_per_connection,
+                    socket, self.loop, self._metadata(), limits=self.config.limits
                 )
         finally:
             self._num_connections -= 1
@@ -251,6 +248,7 @@ class Server:
                 "policy": self.identity.policy,
                 "features": [REUSE_FEEDBACK_OBS],
                 **self.loop.algorithm.metadata(),
+                **({"run_id": run_id} if (run_id := os.environ.get(RUN_ID_VARIABLE)) else {}),
             }
         )
 

@@ -51,6 +51,8 @@ class StepStates:
         self._held_row = np.empty(0, np.int64)
         self._held: dict[int, Held] = {}
         self._next_id = 0
+        self.num_bytes = 0
+        """Of the observations held, in bytes; those of an inference stay until all its rows go."""
         self._latest: tuple[NDArray[np.int64], Held] | None = None
         """An inference not yet filed by env: most often its feedback is for all its envs."""
         self._latest_envs: NDArray[np.int64] | None = None
@@ -60,6 +62,7 @@ class StepStates:
         self._file_latest()
         self._meet(envs)
         self._latest = (envs, held)
+        self.num_bytes += held.obs.num_bytes
         if self._held:
             self._file_latest()
 
@@ -71,6 +74,7 @@ class StepStates:
         self._sequence[envs] += 1
         if self._latest is not None and same_indices(self._latest[0], envs):
             held, self._latest = self._latest[1], None
+            self.num_bytes -= held.obs.num_bytes
             return [Released(slice(None), held, slice(None), len(envs))]
         self._file_latest()
         return self._release_by_env(envs)
@@ -95,6 +99,8 @@ class StepStates:
             self._forget(self._held_id[dropped])
         if len(envs):
             self._held[self._next_id] = held
+        else:
+            self.num_bytes -= held.obs.num_bytes
         self._held_id[envs] = self._next_id
         self._held_row[envs] = np.arange(len(envs))
         self._next_id += 1
@@ -116,17 +122,21 @@ class StepStates:
         if id_ == NOTHING:
             return Released(positions, None, rows, len(rows))
         held = self._held[id_]
-        held.num_open -= len(rows)
-        if held.num_open == 0:
-            del self._held[id_]
+        self._close(id_, len(rows))
         whole = len(rows) == len(held.obs) and bool((rows == np.arange(len(rows))).all())
         return Released(positions, held, slice(None) if whole else rows, len(rows))
 
     def _forget(self, ids: NDArray[np.int64]) -> None:
         for id_, count in zip(*np.unique(ids, return_counts=True), strict=True):
-            self._held[int(id_)].num_open -= int(count)
-            if self._held[int(id_)].num_open == 0:
-                del self._held[int(id_)]
+            self._close(int(id_), int(count))
+
+    def _close(self, id_: int, num_rows: int) -> None:
+        """Rows of an inference are held no longer."""
+        held = self._held[id_]
+        held.num_open -= num_rows
+        if held.num_open == 0:
+            del self._held[id_]
+            self.num_bytes -= held.obs.num_bytes
 
     def _meet(self, envs: NDArray[np.int64]) -> None:
         if envs is self._latest_envs:

@@ -50,7 +50,13 @@ def test_the_hint_of_the_help_text_works_as_it_is_written(capsys):
         ((*DUMMY[1:5], "--env", "gym-v1", "--env.id", "Reacher-v6"), "did you mean 'Reacher-v5'"),
         ((*DUMMY[1:5], "--env", "hopper", "--env.kwargs", '{"a": 1}'), "can't make 'Hopper-v5'"),
         ((*DUMMY[1:5], "--env", "no_such_module:MyEnv"), "No module named 'no_such_module'"),
-        ((*DUMMY[1:], "--num-procs", "0"), "expected at least 1, got 0, at --num-procs"),
+        ((*DUMMY[1:], "--num-procs", "-1"), "expected at least 0, got -1, at --num-procs"),
+        (("dummy-policy", "default", "dummy", "debug", "--num-procs", "1"), "expected --env NAME"),
+        (
+            (*DUMMY[1:5], "--num-procs", "0", "--max-episode-steps", "9"),
+            "expected --env NAME beside --max-episode-steps",
+        ),
+        ((*DUMMY[1:], "--num-prox", "3"), "got --num-prox; did you mean --num-procs?"),
     ],
 )
 def test_a_mistake_is_one_clear_sentence_exit_2_and_no_folder(
@@ -78,6 +84,52 @@ def test_a_port_is_chosen_when_the_first_server_is_about_to_start(tmp_path, monk
         assert "--port=1234" in plan.server(1, None).argv
     assert "--port=99" in plan.server(2, 99).argv
     assert chosen == [8000]
+
+
+def test_a_later_server_leaves_its_port_to_others_unless_it_was_asked_for(capsys):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        for asked, taken in (
+            ("8000", "--port=0"),
+            ("0", "--port=0"),
+            (str(port), f"--port={port}"),
+        ):
+            plan = launch.read_plan([*DUMMY[1:], "--port", asked], "plugrl launch")
+            assert plan is not None
+            assert taken in plan.server(2, port).argv
+    assert f"port {port} is taken meanwhile" in capsys.readouterr().err
+
+
+def test_env_clients_from_elsewhere_are_told_how_to_join_once(capsys, monkeypatch):
+    monkeypatch.delenv("PLUGRL_API_KEY", raising=False)
+    plan = launch.read_plan(
+        # An env that can't be made on this machine need not be.
+        [*DUMMY[1:5], "--env", "hopper", "--env.kwargs", '{"a": 1}', "--num-procs", "0"],
+        "plugrl launch",
+    )
+    assert plan is not None
+    assert plan.provenance.clients is not None
+    assert plan.provenance.clients["num_procs"] == 0
+    assert plan.clients("ws://127.0.0.1:8000") is None
+    assert plan.clients("ws://127.0.0.1:8000") is None
+    assert capsys.readouterr().out == (
+        "env clients are waited for, on this machine; --host 0.0.0.0 lets others in:\n"
+        "  plugrl-run-env-client hopper --env.kwargs '{\"a\": 1}' "
+        "--server-host ws://127.0.0.1:8000\n"
+    )
+
+
+@pytest.mark.integration
+def test_a_launch_without_env_clients_is_trained_by_those_that_come(start):
+    run = start(*DUMMY[:5], "--num-procs", "0", "--port", "0", "--exp-name", "x")
+    command = run.wait_for(r"plugrl-run-env-client ENV (--server-host ws://127.0.0.1:\d+)")
+    client = ("run-env-client", "dummy-v1:state", *command[1].split())
+    assert start(*client, "--num-episodes", "9").finish()[0] == 0
+    code, output = run.finish()
+    assert code == 0, output
+    assert "step 64/64" in output
 
 
 @pytest.mark.integration

@@ -96,3 +96,21 @@ def test_an_empty_inference_is_not_kept():
     states.hold(np.empty(0, np.int64), held(0))
     assert states.release(np.empty(0, np.int64)) == []
     assert not states._held
+
+
+def test_the_bytes_of_observations_count_until_the_last_row_is_gone():
+    states = StepStates(count())
+    size = held(2).obs.num_bytes
+    states.hold(np.array([0, 1]), held(2))
+    assert states.num_bytes == size > 0
+    states.hold(np.array([2, 3]), held(2))
+    assert states.num_bytes == 2 * size
+    states.release(np.array([0]))
+    assert states.num_bytes == 2 * size
+    states.release(np.array([1, 2, 3]))
+    assert states.num_bytes == 0
+    # Dropped by an action for the same env, and where there is no env at all.
+    for envs in ([0], [0], [], [0, 1]):
+        states.hold(np.array(envs, np.int64), held(len(envs)))
+    states.release(np.array([0, 1]))
+    assert states.num_bytes == 0

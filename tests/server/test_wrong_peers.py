@@ -13,7 +13,7 @@ from websockets.uri import parse_uri
 
 from plugrl.config.server import LimitsConfig
 from plugrl.protocol import wire
-from plugrl.protocol.closing import RESYNC
+from plugrl.protocol.closing import HELD_TOO_MUCH, RESYNC
 from plugrl.protocol.messages import Feedback, Infer
 from plugrl.server.worker import WorkerState
 from tests.server.conftest import (
@@ -183,3 +183,20 @@ async def test_a_flood_of_pings_whose_pongs_nobody_reads_is_cut_off():
                 writer.write(flood)
                 await writer.drain()
         writer.transport.abort()
+
+
+async def test_a_peer_that_leaves_ever_more_actions_open_is_closed_and_nobody_else(caplog):
+    limits = LimitsConfig(max_held_bytes=3 * observe(1).num_bytes)
+    async with running(Scripted(), limits=limits, mini_infer_batch_size=1) as up:
+        async with client(up.url) as good, client(up.url) as bad:
+            for env in range(3):
+                await bad.infer([env])
+                await bad.action()
+                await bad.feedback(feedback_for([]))
+            await bad.infer([3])
+            assert await bad.closing() == HELD_TOO_MUCH
+            # One that reports what it was given may go on for ever.
+            for env in range(9):
+                await good.exchange([env])
+    assert "more than" in caplog.text
+    assert "(--limits.max-held-bytes)" in caplog.text
