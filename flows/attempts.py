@@ -11,6 +11,11 @@ from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from prefect import Task, flow, get_client
+from prefect.client.schemas.filters import (
+    FlowRunFilter,
+    FlowRunFilterName,
+    FlowRunFilterParentFlowRunId,
+)
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.states import Cancelled, Completed, Crashed, Failed, Pending
 
@@ -20,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 CALL_TIMEOUT_S = 5.0
 """How long one call of Prefect's API may take."""
+LATE_TIMEOUT_S = 10.0
+"""How long it may take to record an attempt that nobody waits for any more."""
 POLL_S = 2.0
 """How often the supervisor asks whether somebody cancelled its flow run."""
 CANCELLED = {StateType.CANCELLING, StateType.CANCELLED}
@@ -34,6 +41,8 @@ class AttemptRuns:
         """Keep them below the flow run ``flow_run_id``."""
         self._parent = flow_run_id
         self._open: dict[int, UUID] = {}
+        self._missed: dict[int, tuple[int, Mapping[str, Any]]] = {}
+        """Attempts that began while Prefect did not answer."""
 
     async def open(self, attempt: int, number: int, parameters: Mapping[str, Any]) -> UUID | None:
         """Make the flow run that a server is to be; None where Prefect can't.
@@ -44,15 +53,23 @@ class AttemptRuns:
             parameters: of the flow ``serve``.
         """
         made = await tried("open the record of an attempt", self._create(number, parameters))
-        if made is not None:
+        if made is None:
+            self._missed[attempt] = (number, parameters)
+        else:
             self._open[attempt] = made
         return made
 
     async def close(self, ending: Ending) -> None:
-        """Give the attempt's flow run a final state, where the server did not get to."""
+        """Give the attempt's flow run a final state, where the server did not get to.
+
+        An attempt that began without one gets it now.
+        """
         flow_run_id = self._open.pop(ending.attempt, None)
         if flow_run_id is not None:
             await tried("close the record of an attempt", _finish(flow_run_id, ending))
+        if (missed := self._missed.pop(ending.attempt, None)) is not None:
+            late = self._record_late(*missed, ending)
+            await tried("record an attempt afterwards", late, LATE_TIMEOUT_S)
 
     async def cancelled(self) -> None:
         """Return once somebody has cancelled the supervisor's flow run."""
@@ -73,8 +90,22 @@ class AttemptRuns:
                 if flow_run is not None and flow_run.state_type in CANCELLED:
                     return True
 
+    async def _record_late(
+        self, number: int, parameters: Mapping[str, Any], ending: Ending
+    ) -> None:
+        # It may be there: only the answer came too late.
+        async with get_client() as client:
+            found = await client.read_flow_runs(
+                flow_run_filter=FlowRunFilter(
+                    parent_flow_run_id=FlowRunFilterParentFlowRunId(any_=[self._parent]),
+                    name=FlowRunFilterName(any_=[_name(number)]),
+                )
+            )
+        flow_run_id = found[0].id if found else await self._create(number, parameters)
+        await _finish(flow_run_id, ending)
+
     async def _create(self, number: int, parameters: Mapping[str, Any]) -> UUID:
-        name = f"attempt-{number}"
+        name = _name(number)
         async with get_client() as client:
             task_run = await client.create_task_run(
                 Task(lambda: None, name="serve"),
@@ -129,6 +160,10 @@ async def _finish(flow_run_id: UUID, ending: Ending) -> None:
         flow_run = await client.read_flow_run(flow_run_id)
         if flow_run.state is None or not flow_run.state.is_final():
             await client.set_flow_run_state(flow_run_id, final_state(ending), force=True)
+
+
+def _name(number: int) -> str:
+    return f"attempt-{number}"
 
 
 def _recipe_of_another_process(attempt: int, run_dir: str) -> None:
