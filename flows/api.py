@@ -69,13 +69,15 @@ def require_api(say: Say = say_on_stderr) -> str:
         UsageError: its port can't be used.
     """
     settings.apply()
-    given = os.environ.get(prefect_api.API_VARIABLE)
-    if given:
-        if not prefect_api.is_healthy(given.rstrip("/")):
+    given = prefect_api.given_api()
+    if given is not None:
+        if not prefect_api.is_healthy(given.value):
+            of_profile = given.origin != prefect_api.API_VARIABLE
+            remedy = f"; {prefect_api.API_VARIABLE}='' takes the local one" if of_profile else ""
             raise ApiUnavailableError(
-                f"expected a Prefect API at {given} ({prefect_api.API_VARIABLE}), got no answer"
+                f"expected a Prefect API at {given.value} ({given.origin}), got no answer{remedy}"
             )
-        return given.rstrip("/")
+        return given.value
     url = start(say)
     settings.use_local(url)
     return url

@@ -54,9 +54,8 @@ def _page(api_url: str, run: str | None) -> str:
 
 
 def _stop() -> int:
-    if os.environ.get(prefect_api.API_VARIABLE):
-        variable = prefect_api.API_VARIABLE
-        raise UsageError(f"{variable} names an API that is not ours to stop")
+    if (given := prefect_api.given_api()) is not None:
+        raise UsageError(f"{given.origin} names an API that is not ours to stop")
     write("the local Prefect API has ended" if api.stop() else "no local Prefect API was up")
     return 0
 

@@ -13,9 +13,10 @@ from plugrl.runs.fields import from_fields
 from plugrl.runs.files import read_json
 from plugrl.runs.home import home
 from plugrl.runs.liveness import process_is
+from plugrl.runs.prefect_profile import Setting, setting
 
 API_VARIABLE = "PREFECT_API_URL"
-"""Prefect's own variable: an API that somebody runs already."""
+"""Prefect's own variable, and its setting in profiles: an API that somebody runs already."""
 PORT_VARIABLE = "PLUGRL_PREFECT_PORT"
 """Environment variable that moves the local API to another port."""
 LOCAL_HOST = "127.0.0.1"
@@ -75,11 +76,16 @@ def is_alive(server: LocalServer) -> bool:
     return process_is(server.pid, server.pid_started, server.pid_birth)
 
 
+def given_api() -> Setting | None:
+    """The URL of an API that somebody runs already, from the environment or a Prefect profile."""
+    given = setting(API_VARIABLE)
+    return None if given is None else given._replace(value=given.value.rstrip("/"))
+
+
 def known_url() -> str | None:
     """The URL of the API in use, whether it answers or not; None where there is none."""
-    given = os.environ.get(API_VARIABLE)
-    if given:
-        return given.rstrip("/")
+    if (given := given_api()) is not None:
+        return given.value
     server = local_server()
     return None if server is None else server.url
 

@@ -1,11 +1,11 @@
 """The few calls of Prefect's REST API that need no Prefect here: to read rows, to set a state."""
 
-import os
 from types import TracebackType
 from typing import Any, Self
 
 from plugrl.errors import HistoryUnavailableError
 from plugrl.runs import prefect_api
+from plugrl.runs.prefect_profile import setting
 
 MAX_ROWS = 200
 """Most that Prefect gives at once."""
@@ -29,8 +29,8 @@ class PrefectClient:
         self.api_url = api_url
         self._refusals = (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError)
         local = prefect_api.is_loopback(api_url)
-        key = os.environ.get("PREFECT_API_KEY")
-        user, _, password = os.environ.get("PREFECT_API_AUTH_STRING", "").partition(":")
+        key = _set("PREFECT_API_KEY")
+        user, _, password = _set("PREFECT_API_AUTH_STRING").partition(":")
         self._http = httpx.Client(
             base_url=api_url,
             timeout=timeout_s,
@@ -105,3 +105,8 @@ class PrefectClient:
             f"expected an answer of Prefect at {self.api_url}, "
             f"got {answer.status_code} {answer.reason_phrase}, at {path}"
         )
+
+
+def _set(name: str) -> str:
+    found = setting(name)
+    return "" if found is None else found.value

@@ -264,3 +264,20 @@ def test_a_long_log_is_put_aside_when_the_api_starts(own_home, monkeypatch, tmp_
         api.start(lambda text: None)
     assert log.with_name(f"{api.LOG_FILE}.old").read_text() == "long"
     assert "no such database" in log.read_text()
+
+
+def test_the_api_of_a_persons_own_profile_is_used_and_none_is_started(
+    prefect_api, own_home, monkeypatch, free_port
+):
+    monkeypatch.setenv("PREFECT_HOME", str(own_home))
+    monkeypatch.delenv("PREFECT_PROFILES_PATH", raising=False)
+    profiles = own_home / "profiles.toml"
+    text = 'active = "mine"\n[profiles.mine]\nPREFECT_API_URL = "{}"\n'
+    profiles.write_text(text.format(prefect_api))
+    assert api.require_api() == prefect_api
+    assert addresses.local_server() is None
+    profiles.write_text(text.format(f"http://127.0.0.1:{free_port()}/api"))
+    said: list[str] = []
+    assert api.ensure_api(said.append) is None
+    assert "(PREFECT_API_URL of your Prefect profile 'mine'), got no answer; " in said[0]
+    assert addresses.local_server() is None

@@ -49,3 +49,25 @@ print(
         *("2", "30", "0.5", "False", "False", "True", "True", "False"),
         *("14999", "http://127.0.0.1:14999/api"),
     ]
+
+
+def test_prefect_and_we_read_the_same_profile(tmp_path):
+    (tmp_path / "profiles.toml").write_text(
+        'active = "mine"\n[profiles.mine]\nPREFECT_API_URL = "http://127.0.0.1:9/api"\n'
+    )
+    environment = {n: v for n, v in os.environ.items() if not n.startswith("PREFECT_")}
+    code = """
+from plugrl.runs import prefect_api
+from flows import settings
+settings.apply()
+from prefect.settings import get_current_settings
+print(prefect_api.given_api().value, get_current_settings().api.url)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment, "PREFECT_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["http://127.0.0.1:9/api"] * 2
