@@ -49,7 +49,6 @@ class PlugRLApp(App[None]):
     """``plugrl-tui``."""
 
     TITLE = "plugrl"
-    CSS_PATH = "app.tcss"
     DEFAULT_MODE = "first"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
 

@@ -71,6 +71,18 @@ class RunRow:
         status = self.run.status
         return not self.state.final and status is not None and self.state is not RunState.LOST
 
+    def has_process(self) -> bool:
+        """Whether a process answers for it at this moment; it may have been resumed meanwhile."""
+        try:
+            status = records.read_status(self.path)
+        except (FileNotFoundError, RunRecordError):
+            return False
+        if on_this_host(status):
+            return owner_lives(status)
+        # Another machine's processes can't be seen: what it has said lately counts.
+        state = observed_state(status, time.time())
+        return not state.final and state is not RunState.STALLED
+
     @property
     def lineage(self) -> str | None:
         """``from hopper-s1 @ 614,400``, where it began from another run's checkpoint."""
@@ -238,15 +250,3 @@ def _advice(run: FoundRun, state: RunState) -> str:
     if state is RunState.STALLED:
         return "enter to look; s there stops it"
     return ""
-
-
-def process_lives(row: RunRow) -> bool:
-    """Whether a process answers for the run now, which may have been resumed meanwhile."""
-    try:
-        status = records.read_status(row.path)
-    except (FileNotFoundError, RunRecordError):
-        return False
-    if on_this_host(status):
-        return owner_lives(status)
-    # Another machine's processes can't be seen: what it has said lately counts.
-    return not status.state.final and observed_state(status, time.time()) is not RunState.STALLED

@@ -3,11 +3,12 @@
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from plugrl_tui.core.history import RunRow
+if TYPE_CHECKING:
+    from plugrl_tui.core.history import RunRow
 
-Test = Callable[[RunRow], bool]
+Test: TypeAlias = "Callable[[RunRow], bool]"
 
 _COMPARISON = re.compile(r"(?P<field>[\w.-]+)(?P<sign><=|>=|!=|<|>|=)(?P<value>.+)")
 _SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -71,7 +72,7 @@ def _comparison(field: str, sign: str, text: str) -> Test:
             raise ValueError(f"expected a number after {field}{sign}, got {text!r}") from None
         wanted = text
 
-    def test(row: RunRow) -> bool:
+    def test(row: "RunRow") -> bool:
         value = _value(row, name)
         if isinstance(wanted, str):
             return value is not None and compare(str(value), wanted)
@@ -81,7 +82,7 @@ def _comparison(field: str, sign: str, text: str) -> Test:
     return test
 
 
-def _value(row: RunRow, name: str) -> Any:
+def _value(row: "RunRow", name: str) -> Any:
     of_row = {"return": row.last_return, "step": row.step, "exp_name": row.name}
     if name in of_row:
         return of_row[name]
@@ -91,7 +92,7 @@ def _value(row: RunRow, name: str) -> Any:
     return None
 
 
-_WORDS: Mapping[str, Callable[[RunRow], str]] = {
+_WORDS: "Mapping[str, Callable[[RunRow], str]]" = {
     "state": lambda row: str(row.state),
     "name": lambda row: row.name,
     "algo": lambda row: f"{row.run.record.algorithm} {row.run.record.algorithm_variant}",

@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from plugrl_tui.core.history import RunRow
-
 if TYPE_CHECKING:
     from plugrl_tui.app import PlugRLApp
     from plugrl_tui.core.draft import Draft
+    from plugrl_tui.core.history import RunRow
 
 
 async def draft_from(
-    app: "PlugRLApp", run: RunRow, make: "Callable[[RunRow], Draft]"
+    app: "PlugRLApp", run: "RunRow", make: "Callable[[RunRow], Draft]"
 ) -> "Draft | None":
     """What ``make`` makes of a run; None where its command can't be read, which the app tells."""
     from plugrl_tui.core import command_line, plugins

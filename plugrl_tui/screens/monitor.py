@@ -46,6 +46,56 @@ class MonitorScreen(RoomScreen):
     ACTION_GROUP = "monitor"
     PANE_GROUPS: ClassVar[tuple[str, ...]] = ("list", "workers", "chart", "log")
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("monitor")]
+    DEFAULT_CSS = """
+    MonitorScreen #body {
+        layout: grid;
+        grid-size: 2;
+        grid-columns: 39 1fr;
+        grid-rows: 6 6 6 1fr;
+        grid-gutter: 0;
+    }
+    MonitorScreen #workers { row-span: 3; }
+    MonitorScreen #log { column-span: 2; }
+    MonitorScreen #chart, MonitorScreen #chart2, MonitorScreen #host { display: none; }
+
+    MonitorScreen.-tall #body { grid-rows: 6 6 6 1fr 8; }
+    MonitorScreen.-tall #chart { display: block; column-span: 2; }
+
+    MonitorScreen.-short #body { grid-rows: 6 6 1fr; }
+    MonitorScreen.-short #discards { display: none; }
+    MonitorScreen.-short #workers { row-span: 2; }
+
+    MonitorScreen.-wide #body {
+        grid-size: 3;
+        grid-columns: 42 1fr 1fr;
+        grid-rows: 6 8 1fr 28%;
+    }
+    MonitorScreen.-wide #chart { display: block; row-span: 3; column-span: 1; }
+    MonitorScreen.-wide #log { column-span: 3; }
+
+    MonitorScreen.-wide.-short #body { grid-rows: 6 1fr 28%; }
+    MonitorScreen.-wide.-short #chart { row-span: 2; }
+
+    MonitorScreen.-huge #body { grid-size: 4; grid-columns: 44 1fr 1fr 1fr; }
+    MonitorScreen.-huge #chart2 { display: block; row-span: 2; }
+    MonitorScreen.-huge #host { display: block; }
+    MonitorScreen.-huge.-short #chart2 { row-span: 1; }
+    MonitorScreen.-huge #log { column-span: 4; }
+
+    MonitorScreen.-zoom #body, MonitorScreen.-zoom.-short #body {
+        grid-size: 1;
+        grid-columns: 1fr;
+        grid-rows: 1fr;
+    }
+    MonitorScreen.-zoom #body > Pane { display: none; }
+    MonitorScreen.-zoom #body > Pane.-zoomed { display: block; row-span: 1; column-span: 1; }
+
+    MonitorScreen #body.-stale > Pane { opacity: 60%; }
+
+    MonitorScreen #too-small { display: none; padding: 1 1; }
+    MonitorScreen.-small #too-small { display: block; }
+    MonitorScreen.-small #body, MonitorScreen.-small KeyLine { display: none; }
+    """
 
     def __init__(
         self,

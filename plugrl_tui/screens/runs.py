@@ -13,10 +13,7 @@ from textual.containers import Container
 from textual.events import Resize, ScreenResume
 from textual.widgets import Static
 
-from plugrl.runs import catalog
 from plugrl_tui.actions import bindings
-from plugrl_tui.core import history
-from plugrl_tui.core.history import History, Listing, RunRow
 from plugrl_tui.core.run_filter import matcher
 from plugrl_tui.screens.base import RoomScreen
 from plugrl_tui.screens.drafts_of_runs import draft_from
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plugrl_tui.core.draft import Draft
+    from plugrl_tui.core.history import History, Listing, RunRow
     from plugrl_tui.core.remembered import Remembered, RememberedRow
 
 REFRESH_S = 2.0
@@ -66,7 +64,7 @@ class RunsScreen(RoomScreen):
     def __init__(self) -> None:
         """Know nothing yet."""
         super().__init__()
-        self._history = History()
+        self._history: History | None = None
         self._listing: Listing | None = None
         self._wrong: str | None = None
         self._filter = ""
@@ -93,7 +91,8 @@ class RunsScreen(RoomScreen):
         """Look, and look again now and then."""
         self.table.focus()
         self._show()
-        self.read()
+        # The first picture waits neither for the disk nor for what reads it.
+        self.call_after_refresh(self.read)
         self.set_interval(REFRESH_S, self._read_if_seen)
         self.set_interval(ASK_PREFECT_S, self._ask_if_seen)
 
@@ -104,7 +103,7 @@ class RunsScreen(RoomScreen):
 
     def on_screen_resume(self, _event: ScreenResume) -> None:
         """Something may have happened while another screen was shown."""
-        if self.is_mounted:
+        if self._listing is not None:
             self.read()
 
     def _read_if_seen(self) -> None:
@@ -114,6 +113,9 @@ class RunsScreen(RoomScreen):
     @work(thread=True, exclusive=True, group="read")
     def read(self) -> None:
         """Read all runs."""
+        from plugrl_tui.core.history import History, Listing
+
+        self._history = self._history or History()
         try:
             listing, wrong = self._history.read(), None
         except OSError as error:
@@ -125,18 +127,18 @@ class RunsScreen(RoomScreen):
             self._ask_for_others(self._listing.rows)
 
     @work(thread=True, exclusive=True, group="others")
-    def _ask_for_others(self, rows: tuple[RunRow, ...]) -> None:
+    def _ask_for_others(self, rows: "tuple[RunRow, ...]") -> None:
         from plugrl_tui.core.remembered import Remembered
 
         self._remembered = self._remembered or Remembered()
         self.app.call_from_thread(self._take_others, self._remembered.read(rows))
 
-    def _take_others(self, only: tuple[RunRow, ...]) -> None:
+    def _take_others(self, only: "tuple[RunRow, ...]") -> None:
         if only != self._only:
             self._only = only
             self._show()
 
-    def _take(self, listing: Listing, wrong: str | None) -> None:
+    def _take(self, listing: "Listing", wrong: str | None) -> None:
         if self._listing is None:
             self._ask_for_others(listing.rows)
         if listing is not self._listing or wrong != self._wrong:
@@ -150,8 +152,8 @@ class RunsScreen(RoomScreen):
         shown = list(filter(matcher(self._filter), rows))
         title = f"Runs {len(shown)} of {len(rows)}: {self._filter}" if self._filter else "Runs"
         self.table.show(shown, title=title, empty=self._words_for_none(bool(rows)))
-        listing = self._listing or Listing()
-        self._title(listing.summary(num_only_in_prefect=len(self._only)))
+        if self._listing is not None:
+            self._title(self._listing.summary(num_only_in_prefect=len(self._only)))
 
     def _title(self, words: str) -> None:
         text = "plugrl ▸ runs" + (f"     {words}" if words else "")
@@ -271,7 +273,7 @@ class RunsScreen(RoomScreen):
         run = self._chosen("resumed")
         if run is None:
             return
-        if history.process_lives(run):
+        if run.has_process():
             words = "its process is still ending, try again"
             words = words if run.state.final else "enter watches it"
             self.notify(f"{run.name} is {run.state}: {words}", severity="warning")
@@ -279,7 +281,7 @@ class RunsScreen(RoomScreen):
             self._resume(run)
 
     @work(exclusive=True, group="resume")
-    async def _resume(self, run: RunRow) -> None:
+    async def _resume(self, run: "RunRow") -> None:
         from plugrl_tui.core import checkpoints
         from plugrl_tui.core.run_drafts import resumed
 
@@ -332,7 +334,7 @@ class RunsScreen(RoomScreen):
         if run is None:
             return
 
-        reason = why_kept(run, lives=history.process_lives(run))
+        reason = why_kept(run, lives=run.has_process())
         if reason is not None:
             self.notify(reason, severity="warning")
             return
@@ -355,8 +357,10 @@ class RunsScreen(RoomScreen):
         self.notify(f"{run.name} is forgotten here; Prefect keeps it")
 
     @work(thread=True, group="delete")
-    def _delete(self, run: RunRow) -> None:
-        if history.process_lives(run):  # resumed while its name was typed
+    def _delete(self, run: "RunRow") -> None:
+        from plugrl.runs import catalog
+
+        if run.has_process():  # resumed while its name was typed
             words = f"{run.name} goes on meanwhile, so it is kept"
             self.app.call_from_thread(self.notify, words, severity="warning")
             return
@@ -369,7 +373,7 @@ class RunsScreen(RoomScreen):
         self.app.call_from_thread(self.notify, words, severity=severity)
         self.app.call_from_thread(self.read)
 
-    def _chosen(self, what: str | None = None) -> RunRow | None:
+    def _chosen(self, what: str | None = None) -> "RunRow | None":
         """The run at the cursor; None, and told why, where it can't be done with it.
 
         Args:
@@ -386,7 +390,7 @@ class RunsScreen(RoomScreen):
         return run
 
     @work(exclusive=True, group="draft")
-    async def _launch(self, run: RunRow, make: "Callable[[RunRow], Draft]", origin: str) -> None:
+    async def _launch(self, run: "RunRow", make: "Callable[[RunRow], Draft]", origin: str) -> None:
         draft = await draft_from(self.plugrl_app, run, make)
         if draft is not None:
             self.plugrl_app.open("launch", draft=draft, origin=origin)

@@ -4,13 +4,15 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from plugrl.runs.moments import ago
-from plugrl.runs.records import RunState
 from plugrl_tui.core import format as fmt
 from plugrl_tui.core.glyphs import sparkline
-from plugrl_tui.core.history import RunRow
 from plugrl_tui.widgets.pane import Pane, Row, Span
+
+if TYPE_CHECKING:
+    from plugrl_tui.core.history import RunRow
 
 _LABEL_WIDTH = 11
 
@@ -27,7 +29,7 @@ class RunDetail(Pane):
         self._flow: str | None = None
         self._changes: tuple[str, ...] = ()
 
-    def show(self, run: RunRow | None, flow: str | None) -> None:
+    def show(self, run: "RunRow | None", flow: str | None) -> None:
         """Tell of a run.
 
         Args:
@@ -54,7 +56,9 @@ class RunDetail(Pane):
                 lines.append([Span(f"{head:<{_LABEL_WIDTH}}", "dim"), Span(part, style)])
         return lines
 
-    def _facts(self, run: RunRow, room: int) -> Iterator[tuple[str, str, str]]:
+    def _facts(self, run: "RunRow", room: int) -> Iterator[tuple[str, str, str]]:
+        from plugrl.runs.records import RunState
+
         if run.reason:
             bad = run.state in {RunState.FAILED, RunState.LOST}
             yield "why", run.reason, "bad" if bad else "warn" if run.lives else ""
@@ -77,7 +81,7 @@ class RunDetail(Pane):
         yield from self._history(run)
         yield "folder", _near(run.path), "dim"
 
-    def _history(self, run: RunRow) -> Iterator[tuple[str, str, str]]:
+    def _history(self, run: "RunRow") -> Iterator[tuple[str, str, str]]:
         status = run.run.status
         if status is not None and status.attempt > 1:
             yield "attempts", f"{status.attempt}, {len(run.errors)} crashed", ""

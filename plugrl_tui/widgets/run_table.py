@@ -1,16 +1,17 @@
 """RUNS' table: one line a run; columns fall away from the right, the state never."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.events import Click
 
 from plugrl.runs.moments import ago
 from plugrl_tui.core import format as fmt
-from plugrl_tui.core.history import RunRow
 from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
-from plugrl_tui.widgets.state_signs import STATE_SIGNS
+
+if TYPE_CHECKING:
+    from plugrl_tui.core.history import RunRow
 
 _STATE_WIDTH = 12
 _MIN_NAME_WIDTH = 16
@@ -20,17 +21,17 @@ _MAX_NAME_WIDTH = 40
 class _Column(NamedTuple):
     name: str
     width: int
-    text: Callable[[RunRow], str]
+    text: "Callable[[RunRow], str]"
     is_number: bool = True
 
 
-def _algorithm(row: RunRow) -> str:
+def _algorithm(row: "RunRow") -> str:
     record = row.run.record
     variant = record.algorithm_variant
     return record.algorithm if variant == "default" else f"{record.algorithm} {variant}"
 
 
-def _step(row: RunRow) -> str:
+def _step(row: "RunRow") -> str:
     if row.where != "folder":
         return fmt.MISSING
     return fmt.progress(row.step, row.run.record.total_steps)
@@ -60,11 +61,11 @@ class RunTable(CursorPane):
         """What is said where there are none."""
 
     @property
-    def current(self) -> RunRow | None:
+    def current(self) -> "RunRow | None":
         """The run at the cursor."""
         return self.runs[self.cursor] if self.runs else None
 
-    def show(self, runs: Sequence[RunRow], *, title: str, empty: list[str]) -> None:
+    def show(self, runs: "Sequence[RunRow]", *, title: str, empty: list[str]) -> None:
         """Show these; the cursor stays on its run."""
         path = self.current.path if self.current else None
         self.runs, self.title, self.empty = list(runs), title, empty
@@ -101,6 +102,8 @@ class RunTable(CursorPane):
         return lines
 
     def _line(self, place: int, name_width: int, columns: Sequence[_Column], width: int) -> Row:
+        from plugrl_tui.widgets.state_signs import STATE_SIGNS
+
         row = self.runs[place]
         sign, style = STATE_SIGNS[row.state]
         only = "" if row.where == "folder" else f" ({row.where})"
@@ -115,7 +118,7 @@ class RunTable(CursorPane):
         ]
 
 
-def _name_length(row: RunRow) -> int:
+def _name_length(row: "RunRow") -> int:
     return len(row.name) + (0 if row.where == "folder" else len(row.where) + 3)
 
 

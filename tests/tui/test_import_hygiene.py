@@ -29,3 +29,18 @@ def test_no_screen_imports_what_trains(screen, options, own_home):
     command = [sys.executable, "-c", code]
     shown = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (shown.returncode, shown.stdout.strip()) == (0, ""), shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("screen", "later"),
+    [
+        ("runs", ("plugrl_tui.core.history", "plugrl.runs.records", "psutil", "tyro", "httpx")),
+        ("monitor", ("psutil", "tyro", "httpx", "websockets", "plugrl_tui.core.draft")),
+    ],
+)
+def test_a_first_picture_waits_for_nothing_that_it_does_not_show(screen, later):
+    code = f"import sys, plugrl_tui.app, plugrl_tui.screens.{screen}\n"
+    code += f"print(*(name for name in {later!r} if name in sys.modules))"
+    command = [sys.executable, "-c", code]
+    imported = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert imported.stdout.strip() == ""

@@ -11,7 +11,6 @@ import pytest
 
 from plugrl.runs.liveness import own_start, this_host
 from plugrl.runs.records import Checkpoint, Event, RunState, RunStatus, append_event, write_status
-from plugrl_tui.core import history
 from plugrl_tui.core.history import History, RunRow
 from plugrl_tui.core.run_filter import matcher
 from tests.tui import run_folders
@@ -52,10 +51,10 @@ def test_a_run_whose_process_is_silent_is_stalled(tmp_path: Path) -> None:
 def test_whether_a_run_lives_is_looked_up_anew(tmp_path: Path) -> None:
     folder = make_run(tmp_path, state=RunState.STOPPED)
     row = only_row()
-    assert not history.process_lives(row)
+    assert not row.has_process()
     mine: dict[str, Any] = {"pid": os.getpid(), "pid_started": own_start(), "host": this_host()}
     write_status(folder, RunStatus(state=RunState.RUNNING, **mine))
-    assert history.process_lives(row)
+    assert row.has_process()
 
 
 @pytest.mark.parametrize(("age", "lives"), [(1.0, True), (3600.0, False)])
@@ -64,7 +63,7 @@ def test_a_run_of_another_machine_lives_while_it_says_so(
 ) -> None:
     about: dict[str, Any] = {"host": "elsewhere", "updated_at": time.time() - age}
     make_run(tmp_path, state=RunState.RUNNING, **about)
-    assert history.process_lives(only_row()) is lives
+    assert only_row().has_process() is lives
 
 
 def test_a_failed_run_tells_its_last_error(tmp_path: Path) -> None:
