@@ -16,16 +16,12 @@ from plugrl_tui.core.draft import NO_CLIENTS, RECORDED, SECRETS, Draft, Group
 from plugrl_tui.core.fields import FieldSpec, Kind
 
 TRAIN = ("plugrl-flow", "train")
-"""The command that runs a server and local env clients, supervised."""
-SERVE = ("plugrl-run-server",)
-"""The command that runs a server alone."""
+"""The command that runs a server and local env clients, if any, supervised."""
 CLIENT = ("plugrl-run-env-client",)
 NUM_NAMES = 4
-_BESIDE_SERVER = frozenset({"clients", "flow", "restarts"})
-"""Groups that a server alone has not."""
 _NOT_KEPT = frozenset({"env", "import", "detach", "no-detach"})
 """Flags that are no field's: the names tell of the first two, and we start detached anyway."""
-_SERVERS = frozenset({*SERVE, "run-server"})
+_SERVERS = frozenset({"plugrl-run-server", "run-server"})
 """Commands without local clients."""
 _UNRECORDED = frozenset({"launch"})
 """Commands that Prefect does not hear of."""
@@ -42,15 +38,12 @@ class CommandError(UsageError):
 def command(draft: Draft) -> list[str]:
     """The command of a draft without errors, as a person can type it; a key is left out."""
     configs = draft.verdict.configs
-    alone = draft.value(NO_CLIENTS) == 0
     names = draft.names
-    words = [*(SERVE if alone else TRAIN), names.policy, names.policy_variant]
+    words = [*TRAIN, names.policy, names.policy_variant]
     words += [names.algorithm, names.algorithm_variant]
     if names.env is not None:
         words.append(f"--env={names.env}")
     for group in draft.groups:
-        if alone and group.name in _BESIDE_SERVER:
-            continue
         config = _without_secrets(group, configs[group.name])
         words += to_flags(config, group.config, prefix=group.prefix)
     return [*words, *_import_flags(draft)]
@@ -172,7 +165,7 @@ def _without_secrets(group: Group, config: Any) -> Any:
 def _manner(program: str | None) -> dict[str, str]:
     """How a program conducts a run, in texts of fields."""
     if program in _SERVERS:
-        return {NO_CLIENTS: "0"}
+        return {NO_CLIENTS: "0", RECORDED: "false"}
     return {RECORDED: "false"} if program in _UNRECORDED else {}
 
 

@@ -14,7 +14,6 @@ from plugrl_tui.core.draft import Draft
 
 _MODULES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     command_line.TRAIN: ("flows.cli", "train"),
-    command_line.SERVE: ("plugrl.cli.run_server",),
 }
 """From a command, as it is shown, to the module that is run and its first arguments: the same
 code, also where the scripts are not on the path."""

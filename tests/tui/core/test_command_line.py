@@ -120,11 +120,11 @@ def test_a_key_is_in_no_command() -> None:
     assert "secret" not in command_line.command_text(draft)
 
 
-def test_no_local_clients_means_a_server_alone_and_a_command_for_the_clients() -> None:
+def test_no_local_clients_means_a_supervised_server_and_a_command_for_the_clients() -> None:
     draft = Draft().with_texts({"clients.num_procs": "0", "env.max_episode_steps": "7"})
     words = command_line.command(draft)
-    assert words[: len(command_line.SERVE)] == list(command_line.SERVE)
-    assert not any(word.startswith(("--num-procs", "--num-envs")) for word in words)
+    assert words[: len(command_line.TRAIN)] == list(command_line.TRAIN)
+    assert "--num-procs=0" in words
     clients = command_line.client_command(draft, "ws://127.0.0.1:8123")
     assert clients[:2] == ["plugrl-run-env-client", "hopper"]
     assert "--env.max-episode-steps=7" in clients
@@ -164,7 +164,8 @@ def test_a_server_alone_comes_back_as_one(program: str) -> None:
     command = f"{program} gaussian-policy default ppo default --env hopper --seed 3"
     draft = command_line.read(command, Draft())
     assert draft.value("clients.num_procs") == 0
-    assert command_line.command(draft)[0] == "plugrl-run-server"
+    assert command_line.command(draft)[:2] == ["plugrl-flow", "train"]
+    assert "--num-procs=0" in command_line.command(draft)
 
 
 def test_switches_take_no_value() -> None:

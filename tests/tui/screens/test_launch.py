@@ -245,7 +245,7 @@ async def test_without_local_clients_their_command_is_shown() -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await opened(pilot)
         await type_value(pilot, screen, "clients.num_procs", "0")
-        await until(pilot, lambda: "$ plugrl-run-server gaussian-policy" in seen(app))
+        await until(pilot, lambda: "--num-procs=0" in seen(app))
         assert "plugrl-run-env-client hopper" in seen(app)
         await pilot.press("Y")
         assert app.clipboard.startswith("plugrl-run-env-client hopper")
