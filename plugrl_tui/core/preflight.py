@@ -130,7 +130,7 @@ def _port(draft: Draft) -> Iterator[Finding]:
     reason = _why_not_bound(server)
     if reason is None:
         sentence, level = f"port {server.port} is free", Level.FINE
-    elif server.port == ServerConfig().port and draft.value(NO_CLIENTS) > 0:
+    elif server.port == ServerConfig().port:
         sentence = f"port {server.port} is taken, the server will take a free one"
         level = Level.NOTE
     else:

@@ -26,7 +26,7 @@ from plugrl_tui.core import (
     run_drafts,
 )
 from plugrl_tui.core.command_line import CommandError
-from plugrl_tui.core.draft import IMPORTS_KEY, NAMES_KEY, NO_CLIENTS, Draft
+from plugrl_tui.core.draft import IMPORTS_KEY, NAMES_KEY, Draft
 from plugrl_tui.core.form import FormRow, View
 from plugrl_tui.core.launcher import Launched
 from plugrl_tui.core.preflight import Finding, Level
@@ -270,7 +270,7 @@ class LaunchScreen(RoomScreen):
 
         self.plugrl_app.launched.append(launched)
         key = draft.value("server.api_key")
-        with_prefect = draft.value("flow.prefect") and draft.value(NO_CLIENTS) != 0
+        with_prefect = draft.value("flow.prefect")
         # What is left in the form is the next run: with a name of its own, and not a resume.
         self.change(self.draft.without_text(NAME).without_text("run.resume"))
 
