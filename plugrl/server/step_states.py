@@ -52,7 +52,8 @@ class StepStates:
         self._held: dict[int, Held] = {}
         self._next_id = 0
         self.num_bytes = 0
-        """Of the observations held, in bytes; those of an inference stay until all its rows go."""
+        """Of the observations held; those of an inference stay until all its rows go. One that is
+        held alone costs no counting: it was one message."""
         self._latest: tuple[NDArray[np.int64], Held] | None = None
         """An inference not yet filed by env: most often its feedback is for all its envs."""
         self._latest_envs: NDArray[np.int64] | None = None
@@ -62,7 +63,6 @@ class StepStates:
         self._file_latest()
         self._meet(envs)
         self._latest = (envs, held)
-        self.num_bytes += held.obs.num_bytes
         if self._held:
             self._file_latest()
 
@@ -74,7 +74,6 @@ class StepStates:
         self._sequence[envs] += 1
         if self._latest is not None and same_indices(self._latest[0], envs):
             held, self._latest = self._latest[1], None
-            self.num_bytes -= held.obs.num_bytes
             return [Released(slice(None), held, slice(None), len(envs))]
         self._file_latest()
         return self._release_by_env(envs)
@@ -99,8 +98,7 @@ class StepStates:
             self._forget(self._held_id[dropped])
         if len(envs):
             self._held[self._next_id] = held
-        else:
-            self.num_bytes -= held.obs.num_bytes
+            self.num_bytes += held.obs.num_bytes
         self._held_id[envs] = self._next_id
         self._held_row[envs] = np.arange(len(envs))
         self._next_id += 1
