@@ -57,7 +57,9 @@ class PlugRLApp(App[None]):
         super().__init__()
         self._start = start or Start()
         self.imports = self._start.imports
-        self._ascii = themes.AsciiFilter() if self._start.ascii_only else None
+        ascii_only = self._start.ascii_only or not themes.terminal_takes_unicode()
+        self._ascii = themes.AsciiFilter() if ascii_only else None
+        self._failed = False
         self.launched: list[Launched] = []
         """What was started from here."""
         self._config = AppConfig()
@@ -131,8 +133,13 @@ class PlugRLApp(App[None]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Say something beside the screen; never as markup, as names and errors have brackets."""
+        """Say something beside the screen, once as long as it is seen.
+
+        It is never markup, as names and errors have brackets.
+        """
         del markup
+        if any((said.message, said.title) == (message, title) for said in self._notifications):
+            return
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
 
     def get_line_filters(self) -> list[LineFilter]:
@@ -148,6 +155,13 @@ class PlugRLApp(App[None]):
                 if action.in_palette and target is not None:
                     run = partial(self._run, action.method, target)
                     yield SystemCommand(f"{action.label}: {group}", action.help, run)
+
+    def action_command_palette(self) -> None:
+        """Find an action by its name."""
+        from plugrl_tui.modals.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_help_page(self) -> None:
         """Show the keys of this screen."""
@@ -201,6 +215,9 @@ class PlugRLApp(App[None]):
         from plugrl_tui.core.going_on import going_on
 
         logger.critical("the app failed", exc_info=error)
+        if self._failed:
+            return  # of what fails on the way out, Textual would tell too
+        self._failed = True
         self.exit(
             return_code=1,
             message=_verbatim(

@@ -1,5 +1,8 @@
 """The colours: dark, light, or the terminal's own sixteen; and signs of seven bits."""
 
+import codecs
+import sys
+
 from rich.segment import Segment
 from textual.app import App
 from textual.color import Color
@@ -52,6 +55,12 @@ class AsciiFilter(LineFilter):
             segment if segment.text.isascii() else Segment(ascii_only(segment.text), *segment[1:])
             for segment in segments
         ]
+
+
+def terminal_takes_unicode() -> bool:
+    """Whether what is drawn, which Textual does on standard error, is written as Unicode."""
+    encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
+    return codecs.lookup(encoding).name.startswith("utf")
 
 
 def known() -> list[str]:

@@ -28,6 +28,10 @@ _LOG_LINE = re.compile(
 )
 
 
+_FOLDER = "the folder"
+"""Among the problems, in place of a file."""
+
+
 class FolderFiles:
     """Reads what is new in a run's folder into a model."""
 
@@ -39,10 +43,11 @@ class FolderFiles:
         self._stamps: dict[str, int] = {}
         self._problems: dict[str, str] = {}
         """What can't be read, by file, until it can."""
+        self._was_there = False
 
     def read_into(self, model: RunModel) -> bool:
         """Take what has changed; True where there is more to take at once."""
-        model.folder = str(self.folder)
+        self._look_for_folder(model)
         if self._changed(RUN_FILE):
             with self._telling_problems(RUN_FILE):
                 model.record = read_run(self.folder)
@@ -60,6 +65,17 @@ class FolderFiles:
             model.problems = problems
             model.touch(Part.HEAD)
         return self._metrics.has_more
+
+    def _look_for_folder(self, model: RunModel) -> None:
+        """A run that is shown may be deleted by another app; then nothing of it can be resumed."""
+        is_there = self.folder.is_dir()
+        self._was_there = self._was_there or is_there
+        if is_there or not self._was_there:
+            model.folder = str(self.folder)
+            self._problems.pop(_FOLDER, None)
+        else:
+            model.folder = ""
+            self._problems[_FOLDER] = "its folder is gone: it was deleted or moved"
 
     def _read_log(self, model: RunModel) -> None:
         lines = self._log.lines()
@@ -97,7 +113,7 @@ class FolderFiles:
         try:
             yield
         except FileNotFoundError:
-            return  # it is not there yet, or the whole folder is gone
+            return  # it is not there yet, or the whole folder is gone, which is told of it
         except (OSError, RunRecordError) as error:
             self._problems[name] = str(error)
         else:

@@ -15,6 +15,8 @@ NONE_WORDS = ("none", "None")
 HELP_ATTRIBUTE = "__field_help__"
 """Of a class that has no source to read helps from: by field."""
 _TRUE, _FALSE = "true", "false"
+_SHOWN_CHARS = 80
+"""Of what was typed, or pasted, in an error."""
 
 
 class Kind(Enum):
@@ -71,7 +73,7 @@ class FieldSpec:
         try:
             return _PARSERS[self.kind](text, self)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"expected {self.type_words}, got {text!r}") from error
+            raise ValueError(f"expected {self.type_words}, got {text!r:.{_SHOWN_CHARS}}") from error
 
     def show(self, value: Any) -> str:
         """The text that ``parse`` takes back to ``value``."""

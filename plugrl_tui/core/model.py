@@ -184,11 +184,12 @@ class RunModel:
 
     @property
     def checkpoint(self) -> Checkpoint | None:
-        """The newest one that is known."""
-        if self.snapshot is not None and self.snapshot.checkpoints:
-            return self.snapshot.checkpoints[-1]
+        """The newest one that is known; the last of a run is in its status alone."""
+        told = self.snapshot.checkpoints[-1:] if self.snapshot is not None else ()
         saved = self.status.last_checkpoint if self.status else None
-        return None if saved is None else Checkpoint(saved.path, saved.step, 0, 0.0)
+        if saved is None or (told and told[0].step >= saved.step):
+            return told[0] if told else None
+        return Checkpoint(saved.path, saved.step, 0, 0.0)
 
     def eta_seconds(self) -> float | None:
         """Until the run has all its steps, at its present pace."""

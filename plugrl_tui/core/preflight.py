@@ -11,12 +11,14 @@ from enum import Enum
 from pathlib import Path
 
 from plugrl.config.server import ServerConfig
+from plugrl.runs.home import home
 from plugrl_tui.core import checkpoints, launcher
 from plugrl_tui.core.draft import NAMES_KEY, NO_CLIENTS, Draft
 from plugrl_tui.core.format import size
 
 FREE_BYTES_NEEDED = 64 * 2**20
 FREE_BYTES_WANTED = 2**30
+HOME_BYTES_NEEDED = 2**20
 _NVIDIA = Path("/dev/nvidiactl")
 _DEVICE = re.compile(r"cpu|mps|cuda(:[0-9]+)?")
 _MUJOCO_ENVS = re.compile(
@@ -58,6 +60,7 @@ def findings(draft: Draft) -> list[Finding]:
         _name,
         _checkpoint,
         _disk,
+        _home,
     )
     return [finding for check in checks for finding in _findings(check, draft)]
 
@@ -179,6 +182,17 @@ def _checkpoint(draft: Draft) -> Iterator[Finding]:
     refusal = checkpoints.refusal(Path(path), draft)
     level = Level.FINE if refusal is None else Level.ERROR
     yield Finding(key=key, level=level, sentence=refusal or f"starts from {path}")
+
+
+def _home(draft: Draft) -> Iterator[Finding]:
+    del draft
+    folder = home()
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    if free < HOME_BYTES_NEEDED:
+        sentence = f"only {size(free)} free at {folder}, where the run's log and entry go"
+        yield Finding(key=NAMES_KEY, level=Level.ERROR, sentence=sentence)
 
 
 def _disk(draft: Draft) -> Iterator[Finding]:

@@ -5,13 +5,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from plugrl_tui.actions import bindings
+from plugrl_tui.modals.once import OnceModal
 
 
-class AskLine(ModalScreen[str | None]):
+class AskLine(OnceModal[str | None]):
     """Enter gives what was typed, escape nothing."""
 
     DEFAULT_CSS = """

@@ -5,12 +5,12 @@ from typing import ClassVar, NamedTuple
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from plugrl.errors import UsageError
 from plugrl_tui.actions import bindings
 from plugrl_tui.core.feed import server_url
+from plugrl_tui.modals.once import OnceModal
 from plugrl_tui.widgets.key_line import KeyLine
 
 
@@ -21,7 +21,7 @@ class Attachment(NamedTuple):
     api_key: str | None
 
 
-class AttachBox(ModalScreen[Attachment | None]):
+class AttachBox(OnceModal[Attachment | None]):
     """Two fields; enter attaches."""
 
     DEFAULT_CSS = """

@@ -5,13 +5,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from plugrl_tui.modals.once import OnceModal
 from plugrl_tui.widgets.key_line import KeyLine
 
 
-class Box(ModalScreen[bool]):
+class Box(OnceModal[bool]):
     """Shows some lines; escape closes it, and its result is False then."""
 
     DEFAULT_CSS = """

@@ -9,7 +9,6 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from plugrl.runs import catalog
 from plugrl.runs.home import typed_path
@@ -20,6 +19,7 @@ from plugrl_tui.core import format as fmt
 from plugrl_tui.core.checkpoints import CheckpointRow
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.core.glyphs import CROSS
+from plugrl_tui.modals.once import OnceModal
 from plugrl_tui.widgets.editor import Editor, PathSuggester
 from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.list_pane import CursorPane
@@ -36,6 +36,8 @@ class CheckpointTable(CursorPane):
         """Begin without any."""
         super().__init__(id=id)
         self.found: list[CheckpointRow] | None = None
+        self.nothing = "no run has saved a checkpoint yet"
+        """What is said where there are none."""
 
     @property
     def current(self) -> CheckpointRow | None:
@@ -57,7 +59,7 @@ class CheckpointTable(CursorPane):
         if self.found is None:
             return [[Span("looking for checkpoints", "dim")]]
         if not self.found:
-            return [[Span("no run has saved a checkpoint yet; / takes a path", "dim")]]
+            return [[Span(f"{self.nothing}; / takes a path", "dim")]]
         name_width = max(width - _FIXED_WIDTH, 8)
         heading = f"  {'run':<{name_width}} {'step':>12} {'return':>8} {'saved':>11} {'size':>10}"
         lines: list[Row] = [[Span(heading, "head")]]
@@ -77,7 +79,7 @@ class CheckpointTable(CursorPane):
         return [[Span(words[:cut], "bad")], [Span(words[cut:].strip(), "bad")]]
 
 
-class CheckpointPicker(ModalScreen[Path | None]):
+class CheckpointPicker(OnceModal[Path | None]):
     """Chooses a step folder for a draft."""
 
     DEFAULT_CSS = """
@@ -103,6 +105,8 @@ class CheckpointPicker(ModalScreen[Path | None]):
         with Vertical():
             table = CheckpointTable(id="checkpoints")
             table.title = "Start from a checkpoint"
+            if self._only is not None:
+                table.nothing = f"{self._only.name} has saved no checkpoint yet"
             yield table
             yield Editor(id="path")
         yield KeyLine()

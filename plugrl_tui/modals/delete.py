@@ -5,14 +5,14 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from plugrl_tui.actions import bindings
 from plugrl_tui.core.history import RunRow
+from plugrl_tui.modals.once import OnceModal
 
 
-class DeleteBox(ModalScreen[bool]):
+class DeleteBox(OnceModal[bool]):
     """Answers whether the run's name was typed."""
 
     DEFAULT_CSS = """

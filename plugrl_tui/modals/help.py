@@ -12,6 +12,9 @@ from plugrl_tui.modals.box import Box
 
 _KEY_WIDTH = 12
 _WIDTH = 66
+_FRAME_WIDTH = 6
+"""Columns of the border, the padding and the scroll bar."""
+_MIN_HELP_WIDTH = 10
 
 
 class HelpBox(Box):
@@ -40,7 +43,8 @@ class HelpBox(Box):
     def _lines(self, action: Action) -> list[str]:
         keys = self._remapped.get(action.id, action.keys)
         shown = " ".join(key_name(self.app, key) for key in keys.split(","))
-        first, *more = textwrap.wrap(action.help, _WIDTH - _KEY_WIDTH - 2)
+        room = min(_WIDTH, self.app.size.width - _FRAME_WIDTH) - _KEY_WIDTH - 2
+        first, *more = textwrap.wrap(action.help, max(room, _MIN_HELP_WIDTH))
         rest = [" " * (_KEY_WIDTH + 2) + line for line in more]
         return [f"  {shown:<{_KEY_WIDTH}}{first}", *rest]
 

@@ -48,7 +48,6 @@ class Starting(Box):
 
     def action_watch(self) -> None:
         """Watch it."""
-        self._timer.stop()
         self.dismiss(result=True)
 
     def _look(self) -> None:
@@ -57,4 +56,4 @@ class Starting(Box):
         if self._now.complaint is not None:
             self._timer.stop()
         elif self._now.listening:
-            self.action_watch()
+            self.action_watch()  # once the help above it, if there is one, is gone

@@ -22,6 +22,9 @@ SCREENS: Mapping[str, str] = {
 class RoomScreen(Screen[None]):
     """A screen whose keys come from the registry of actions."""
 
+    DEFAULT_CSS = """
+    RoomScreen { overflow: hidden; }
+    """
     ACTION_GROUP: ClassVar[str]
     """Its group in ``plugrl_tui.actions``."""
     PANE_GROUPS: ClassVar[tuple[str, ...]] = ()
@@ -33,7 +36,9 @@ class RoomScreen(Screen[None]):
         return cast("PlugRLApp", self.app)
 
     def dismiss(self, result: None = None) -> AwaitComplete:
-        """Leave the screen; RUNS is behind the one that the app began with."""
+        """Leave the screen, where it is on top; RUNS is behind the one that the app began with."""
+        if not self.is_active:
+            return AwaitComplete()
         if len(self.app.screen_stack) > 1:
             return super().dismiss(result)
         mode = self.app.current_mode

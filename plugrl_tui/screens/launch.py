@@ -36,6 +36,8 @@ from plugrl_tui.widgets.field_table import FieldTable
 from plugrl_tui.widgets.key_line import KeyLine
 from plugrl_tui.widgets.launch_lines import CommandLines, FieldLines, LaunchHeader
 
+LOW, LOWEST = 14, 9
+"""Lines below which the table has no border, and below which there is only the table."""
 FIND = "find"
 NAME = "run.exp_name"
 CONDUCT_WORDS = "env clients, Prefect, restarts, tracking, plug-ins, folder"
@@ -50,6 +52,8 @@ class LaunchScreen(RoomScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("launch")]
     DEFAULT_CSS = """
     LaunchScreen FieldTable { height: 1fr; }
+    LaunchScreen.-low FieldTable { border: none; }
+    LaunchScreen.-lowest FieldLines, LaunchScreen.-lowest CommandLines { display: none; }
     """
 
     def __init__(self, *, draft: Draft | None = None, origin: str = "") -> None:
@@ -98,8 +102,10 @@ class LaunchScreen(RoomScreen):
         # A run that has been is made again as it was.
         return self.plugrl_app.imports if self._is_new else ()
 
-    def on_resize(self, _event: Resize) -> None:
+    def on_resize(self, event: Resize) -> None:
         """Long commands take more lines where there are more."""
+        self.set_class(event.size.height < LOW, "-low")
+        self.set_class(event.size.height < LOWEST, "-lowest")
         self._show_lines()
 
     def change(self, draft: Draft) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import shlex
-import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,6 +34,7 @@ ASK_PREFECT_S = 30.0
 WIDE = 110
 LOW = 18
 """Lines below which there is no room beside the table."""
+_OF_A_RUN = frozenset({"watch", "copy", "warm", "resume", "mark", "compare", "page"})
 _NO_RUNS = [
     "no runs yet",
     "",
@@ -161,6 +161,10 @@ class RunsScreen(RoomScreen):
         if title.content != text:
             title.update(text)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer what is done with a run only where there is one."""
+        return bool(self.table.runs) if action in _OF_A_RUN and self.is_mounted else True
+
     def _words_for_none(self, some: bool) -> list[str]:  # noqa: FBT001
         if self._wrong is not None:
             return [self._wrong, "", "it is looked at again every two seconds"]
@@ -170,6 +174,7 @@ class RunsScreen(RoomScreen):
 
     def on_cursor_pane_moved(self) -> None:
         """Tell of the run at the cursor."""
+        self.refresh_bindings()
         run = self.table.current
         status = run.run.status if run is not None else None
         flow_id = status.flow_run_id if status is not None else None
@@ -358,18 +363,9 @@ class RunsScreen(RoomScreen):
 
     @work(thread=True, group="delete")
     def _delete(self, run: "RunRow") -> None:
-        from plugrl.runs import catalog
+        from plugrl_tui.core.deleting import delete
 
-        if run.has_process():  # resumed while its name was typed
-            words = f"{run.name} goes on meanwhile, so it is kept"
-            self.app.call_from_thread(self.notify, words, severity="warning")
-            return
-        try:
-            shutil.rmtree(run.path)
-            catalog.forget(run.path)
-            words, severity = f"deleted {run.path}", "information"
-        except OSError as error:
-            words, severity = f"could not delete all of {run.path}: {error}", "error"
+        words, severity = delete(run)
         self.app.call_from_thread(self.notify, words, severity=severity)
         self.app.call_from_thread(self.read)
 

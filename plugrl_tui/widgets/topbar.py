@@ -100,7 +100,8 @@ class NoticeLine(RunPane):
         verdict = model.verdict()
         if verdict.state in _SPEAKING and verdict.reason:
             resumable = model.folder and verdict.state in _RESUMABLE
-            return verdict.reason + ("; r in RUNS resumes it" if resumable else "")
+            hint = ["r in RUNS resumes it"] if resumable else []
+            return "; ".join([verdict.reason, *model.problems, *hint])
         if model.stale and model.link is Link.LIVE:
             assert model.received_at is not None
             age = fmt.duration(model.clock() - model.received_at)

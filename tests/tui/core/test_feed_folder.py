@@ -178,3 +178,17 @@ async def test_a_server_s_feed_that_fails_is_not_begun_again_and_again(folder, m
     update_status(folder, state=RunState.RUNNING, url="ws://127.0.0.1:1", **me)
     with pytest.raises(RuntimeError, match="a bug"):
         await asyncio.wait_for(FolderFeed(folder).run(RunModel("x")), 30)
+
+
+def test_a_folder_that_is_deleted_while_it_is_watched_is_told_and_not_to_be_resumed(
+    folder: Path,
+) -> None:
+    files, model = FolderFiles(folder), RunModel("x")
+    files.read_into(model)
+    assert (model.folder, model.problems) == (str(folder), ())
+    moved = folder.rename(folder.with_name("moved"))
+    files.read_into(model)
+    assert (model.folder, model.problems) == ("", ("its folder is gone: it was deleted or moved",))
+    moved.rename(folder)
+    files.read_into(model)
+    assert (model.folder, model.problems) == (str(folder), ())

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from plugrl.runs.liveness import own_start, this_host
-from plugrl.runs.records import RunRecord, RunState, RunStatus
+from plugrl.runs.records import Checkpoint, RunRecord, RunState, RunStatus
 from plugrl_tui.core.feed_demo import DemoServer, begin, played
 from plugrl_tui.core.model import LOST_AFTER_S, STALE_AFTER_S, Link, Part, RunModel
 from plugrl_tui.core.snapshot import LogLine, Process, Snapshot
@@ -212,3 +212,14 @@ def test_the_frames_of_a_learn_are_counted_between_learns_that_were_seen():
     model.take_snapshot(DemoServer(start=NOW).advance(0.25))
     assert model.curves.frames_per_learn() is None
     assert model.curves.last("train/entropy") is not None
+
+
+def test_the_last_checkpoint_is_the_newer_of_what_the_server_and_the_folder_tell():
+    model = live()
+    told = snapshot_of(model).checkpoints[-1]
+    assert model.checkpoint == told
+    model.status = status(last_checkpoint=Checkpoint("x/1", told.step + 1))
+    assert model.checkpoint is not None
+    assert model.checkpoint.step == told.step + 1
+    model.status = status(last_checkpoint=Checkpoint("x/1", told.step - 1))
+    assert model.checkpoint == told

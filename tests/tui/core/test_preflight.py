@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plugrl_tui.core import preflight
-from plugrl_tui.core.draft import Draft
+from plugrl_tui.core.draft import NAMES_KEY, Draft
 from plugrl_tui.core.preflight import Finding, Level
 from tests.tui.core.test_checkpoints import save
 from tests.tui.run_folders import make_run
@@ -132,3 +132,14 @@ def test_a_package_that_is_missing_names_its_extra(
     assert "torch is not installed: pip install 'plugrl[server]'" in sentences
     assert "mujoco is not installed: pip install 'plugrl[mujoco]'" in sentences
     assert "prefect is not installed: pip install 'plugrl[flows]'" in sentences
+
+
+def test_a_home_without_room_refuses_the_start(
+    draft: Draft, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_home.mkdir()
+    monkeypatch.setattr(preflight, "HOME_BYTES_NEEDED", 2**70)
+    refused = found(draft, NAMES_KEY)
+    assert refused.level is Level.ERROR
+    assert str(own_home) in refused.sentence
+    assert "where the run's log and entry go" in refused.sentence
