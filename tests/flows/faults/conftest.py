@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ import pytest
 
 from plugrl.errors import RunRecordError
 from plugrl.runs.records import Event, RunStatus, read_events, read_status
+from tests.with_us import WITH_US
 
 MARK = "PLUGRL_TEST_MARK"
 PATIENCE_S = 90.0
@@ -186,15 +187,18 @@ def start(tmp_path: Path) -> Iterator[Start]:
     (tmp_path / "faults.py").write_text(FAULTS)
     runs: list[Run] = []
 
-    def begin(*arguments: str, name: str | None = None, **variables: str) -> Run:
+    def begin(
+        *arguments: str, name: str | None = None, below: Sequence[str] = (), **variables: str
+    ) -> Run:
         name = name or f"x-{uuid.uuid4().hex[:8]}"
         mark, output = uuid.uuid4().hex, tmp_path / f"{name}-{len(runs)}.out"
         base = tmp_path / "checkpoints"
         for flag, value in pairwise(arguments):
             base = Path(value) if flag == "--checkpoint-base-dir" else base
+        words = ("train", *arguments, "--exp-name", name)
         with output.open("w") as file:
             process = subprocess.Popen(
-                [sys.executable, "-m", "flows.cli", "train", *arguments, "--exp-name", name],
+                [*WITH_US, *below, sys.executable, "-m", "flows.cli", *words],
                 cwd=tmp_path,
                 env={**os.environ, MARK: mark, "PYTHONUNBUFFERED": "1", **variables},
                 stdin=subprocess.DEVNULL,
