@@ -56,7 +56,7 @@ def measure(seconds: float, paints: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as home:
         os.environ["PLUGRL_HOME"] = home
         times = {
-            "runs": [first_paint([], b"n") for _ in range(paints)],
+            "runs": [first_paint([], b"Filter") for _ in range(paints)],
             "monitor": [first_paint(["--demo"], b"Infer queue") for _ in range(paints)],
         }
         costs = {}
