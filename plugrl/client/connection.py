@@ -21,6 +21,7 @@ from plugrl.client.handshake import RECEIVE_BYTES, open_socket, server_uri, shak
 from plugrl.client.interrupts import Interruptible, Uninterrupted
 from plugrl.config.client import ClientConfig
 from plugrl.errors import ConnectionLostError, ProtocolError, ServerResyncError, ServerStoppedError
+from plugrl.framing import Lane, binary_frame
 from plugrl.protocol.closing import FINISHED, RESYNC, SERVER_STOP, Closing
 
 PONG_INTERVAL_S = 5.0
@@ -56,11 +57,15 @@ class Connection:
         self._ended = threading.Event()
         self._socket = open_socket(uri, config)
         try:
-            self._protocol = shake_hands(self._socket, uri, config)
+            self._protocol, rest = shake_hands(self._socket, uri, config)
         except BaseException:
             self._socket.close()
             raise
-        self._take_events()
+        self._lane = Lane(from_client=False)
+        self._take(rest)
+        # Pongs, where pings came along with the answer; an error meets the next call too.
+        with contextlib.suppress(OSError):
+            self._flush()
         self._wait_at_most(config.receive_timeout_s)
         threading.Thread(target=self._answer_pings, name="plugrl-pong", daemon=True).start()
 
@@ -73,10 +78,8 @@ class Connection:
         """
         with self._lock, Uninterrupted():
             self._check_open()
-            for message in messages:
-                self._protocol.send_binary(message)
             try:
-                self._flush()
+                self._flush(*[binary_frame(message, from_client=True) for message in messages])
             except OSError as error:
                 # What the server sent last may say why.
                 self._read_to_end()
@@ -132,9 +135,10 @@ class Connection:
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             self._socket.setsockopt(socket.SOL_SOCKET, option, timeval)
 
-    def _flush(self) -> None:
+    def _flush(self, *frames: bytes) -> None:
+        """Send what the library has to send, then these."""
         self._sending = True
-        data = self._protocol.data_to_send()
+        data = [*self._protocol.data_to_send(), *frames]
         if data:
             self._socket.sendall(data[0] if len(data) == 1 else b"".join(data))
         if data and not data[-1]:
@@ -147,23 +151,28 @@ class Connection:
         with Interruptible():
             data = self._socket.recv(RECEIVE_BYTES)
         if data:
-            self._protocol.receive_data(data)
+            self._take(data)
         else:
             self._protocol.receive_eof()
-        self._take_events()
         if self._protocol.writes:
             self._flush()
+
+    def _take(self, data: bytes) -> None:
+        for is_message, part in self._lane.cut(data, self._config.max_message_bytes):
+            if not is_message:
+                self._protocol.receive_data(part)
+                self._take_events()
+            elif self._protocol.state is State.OPEN:
+                self._messages.append(part)
 
     def _take_events(self) -> None:
         for event in self._protocol.events_received():
             if isinstance(event, Frame):
-                self._take(event)
+                self._take_frame(event)
 
-    def _take(self, frame: Frame) -> None:
+    def _take_frame(self, frame: Frame) -> None:
         if frame.opcode is Opcode.TEXT:
             self._text_frame_came = True
-        elif frame.opcode is Opcode.BINARY and frame.fin:
-            self._messages.append(bytes(frame.data))
         elif frame.opcode in {Opcode.BINARY, Opcode.CONT}:
             self._fragments.append(bytes(frame.data))
             if frame.fin:

@@ -15,6 +15,7 @@ from websockets.uri import WebSocketURI, parse_uri
 from plugrl.config.client import ClientConfig
 from plugrl.config.server import API_KEY_VARIABLE
 from plugrl.errors import ConnectionLostError, PlugRLError, UsageError
+from plugrl.framing import HEAD_END
 
 RECEIVE_BYTES = 2**16
 """Most bytes to take from the socket at once; with more, each call costs a fresh mapping of memory,
@@ -60,8 +61,10 @@ def open_socket(uri: WebSocketURI, config: ClientConfig) -> socket.socket:
     return sock if context is None else _secured(sock, context, uri)
 
 
-def shake_hands(sock: socket.socket, uri: WebSocketURI, config: ClientConfig) -> ClientProtocol:
-    """Ask for a WebSocket; frames that came with the answer wait in the protocol's events.
+def shake_hands(
+    sock: socket.socket, uri: WebSocketURI, config: ClientConfig
+) -> tuple[ClientProtocol, bytes]:
+    """Ask for a WebSocket; what came behind the answer's head is returned beside the protocol.
 
     Raises:
         ConnectionLostError: no answer, or not ready yet; try again later.
@@ -78,18 +81,25 @@ def shake_hands(sock: socket.socket, uri: WebSocketURI, config: ClientConfig) ->
     protocol.send_request(request)
     try:
         sock.sendall(b"".join(protocol.data_to_send()))
+        seen = rest = b""
         while protocol.state is State.CONNECTING and protocol.handshake_exc is None:
-            if data := sock.recv(RECEIVE_BYTES):
-                protocol.receive_data(data)
-            else:
+            data, rest = rest or sock.recv(RECEIVE_BYTES), b""
+            if not data:
                 protocol.receive_eof()
-        # Pongs, where pings came along with the answer.
-        sock.sendall(b"".join(protocol.data_to_send()))
+                continue
+            if HEAD_END not in seen:
+                # The head alone at first: behind it are frames, or the body of a refusal.
+                end = (seen + data).find(HEAD_END)
+                if end >= 0:
+                    end += len(HEAD_END) - len(seen)
+                    data, rest = data[:end], data[end:]
+                seen += data
+            protocol.receive_data(data)
     except OSError as error:
         raise ConnectionLostError(f"no handshake with {_address(uri)}: {error}") from error
     if protocol.handshake_exc is not None:
         raise _refusal(protocol.handshake_exc, _address(uri))
-    return protocol
+    return protocol, rest
 
 
 def _host_and_port(host: str, port: int) -> str:

@@ -12,6 +12,7 @@ from websockets.protocol import State
 
 from plugrl.config.server import LimitsConfig
 from plugrl.errors import ProtocolError
+from plugrl.framing import HEAD_END, Lane, binary_frame
 from plugrl.protocol.closing import HELD_TOO_MUCH, INTERNAL_ERROR, RESYNC, Closing
 from plugrl.protocol.messages import Array, Infer, Metadata, Observation
 from plugrl.protocol.session import ServerSession
@@ -42,6 +43,29 @@ class EnvSocket(ServerConnection):
         """Takes a binary message; must not raise."""
         self.num_queued = 0
         """Messages begun the usual way that the task has not yet taken."""
+        self._lane: Lane | None = None
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the network."""
+        if self.protocol.state is State.CONNECTING:
+            # Whoever sends on before the answer, or the head in pieces, goes the usual way.
+            whole = data.find(HEAD_END) == len(data) - len(HEAD_END)
+            self._lane = Lane(from_client=True) if whole else None
+        elif self._lane is not None:
+            self._take_all(self._lane, data)
+            return
+        super().data_received(data)
+
+    def _take_all(self, lane: Lane, data: bytes) -> None:
+        max_bytes = self.protocol.max_message_size
+        assert max_bytes is not None
+        for is_message, part in lane.cut(data, max_bytes):
+            if not is_message:
+                super().data_received(part)
+            elif self.hand_over is not None and not self.num_queued:
+                self.hand_over(part)
+            elif self.protocol.state is State.OPEN:
+                self.process_event(Frame(Opcode.BINARY, part))
 
     def process_event(self, event: Any) -> None:
         """Take a frame from the network."""
@@ -58,8 +82,7 @@ class EnvSocket(ServerConnection):
     def send_now(self, data: bytes) -> None:
         """Write a binary message to the socket's buffer; nothing happens if the socket is gone."""
         if self.protocol.state is State.OPEN:
-            self.protocol.send_binary(data)
-            self.transport.write(b"".join(self.protocol.data_to_send()))
+            self.transport.write(binary_frame(data, from_client=False))
 
     @property
     def reads_nothing(self) -> bool:
