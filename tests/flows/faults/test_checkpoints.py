@@ -1,5 +1,7 @@
 """Disks are full or away; a checkpoint that is damaged is one of the ways in ``test_server``."""
 
+import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -45,3 +47,32 @@ def test_saves_are_tried_again_until_the_disk_has_room_or_is_there_again(
     assert valid_steps(run.folder)[-1] == status.last_checkpoint.step
     assert run.events()[-1].event == "stopped"
     assert max(int(str(task["run_count"])) for task in save_tasks(run.folder.name)) > 1
+
+
+OBEYING = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
+"""Begins a command that obeys the modes of files, whose owner it is, even if it is root's."""
+
+
+@pytest.mark.slow  # beside the folder that is away, above
+@pytest.mark.skipif(
+    os.geteuid() == 0 and shutil.which(OBEYING[0]) is None, reason="root, and no setpriv here"
+)
+def test_a_folder_that_can_not_be_written_for_a_while_ends_nothing(start: Start):
+    run = start(*ENDLESS, below=OBEYING if os.geteuid() == 0 else ())
+    run.wait_for("saved")
+    run.folder.chmod(0o555)
+    try:
+        until("a retry", lambda: "is not saved yet: [Errno 13] Permission denied" in run.text)
+        until("the record to be missed", lambda: "RECORDS ARE NOT WRITTEN" in run.text)
+        status = run.status()
+        assert status is not None
+        assert status.state is RunState.RUNNING
+    finally:
+        run.folder.chmod(0o755)
+    run.wait_until_step(status.step + 1)
+    run.wait_for("saved", len(run.events("saved")) + 1)
+    run.signal(signal.SIGINT)
+    assert run.finish() == 0, run.text
+    assert run.states() == ("Cancelled", ["Cancelled"])
+    assert len(run.events("listening")) == 1
+    assert valid_steps(run.folder)
