@@ -50,6 +50,8 @@ class PlugRLApp(App[None]):
 
     TITLE = "plugrl"
     DEFAULT_MODE = "first"
+    ALLOW_SELECT = False
+    """Terminals select by themselves; Textual's own way fails where a widget has just gone."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
 
     def __init__(self, start: Start | None = None) -> None:

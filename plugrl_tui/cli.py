@@ -2,6 +2,7 @@
 
 import argparse
 import gc
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -120,7 +121,13 @@ def _screen(arguments: Any, screen: str, **options: Any) -> int:
 
 def _has_screen() -> bool:
     # Textual reads from stdin and draws on stderr; a person who pipes stdout wants text.
-    return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    # A page of plugrl-tui serve is a screen, too, that is reached by pipes.
+    return _is_page() or all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def _is_page() -> bool:
+    """Whether this is the app of a page in a browser."""
+    return bool(os.environ.get("TEXTUAL_DRIVER"))
 
 
 def _log_to_file() -> None:

@@ -1,6 +1,7 @@
 """The colours: dark, light, or the terminal's own sixteen; and signs of seven bits."""
 
 import codecs
+import os
 import sys
 
 from rich.segment import Segment
@@ -58,7 +59,12 @@ class AsciiFilter(LineFilter):
 
 
 def terminal_takes_unicode() -> bool:
-    """Whether what is drawn, which Textual does on standard error, is written as Unicode."""
+    """Whether what is drawn, which Textual does on standard error, is written as Unicode.
+
+    A page in a browser always is.
+    """
+    if os.environ.get("TEXTUAL_DRIVER"):
+        return True
     encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
     return codecs.lookup(encoding).name.startswith("utf")
 

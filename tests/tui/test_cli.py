@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import psutil
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.sync.connection import Connection
 from websockets.typing import Origin
 
 from plugrl.cli import entry
@@ -197,6 +199,26 @@ def test_the_page_is_served_on_this_machine_only(served, port):
     assert "plugrl" in page_at(port)
     listening = [c for c in served.net_connections() if c.status == "LISTEN"]
     assert {c.laddr.ip for c in listening} == {"127.0.0.1"}
+
+
+@pytest.mark.integration
+def test_a_page_shows_the_app_takes_keys_and_does_not_keep_the_server(served, port):
+    url = f"ws://127.0.0.1:{port}/ws?width=80&height=24"
+    with connect(url, origin=Origin(f"http://127.0.0.1:{port}"), proxy=None) as page:
+        shown_on(page, "no runs yet")
+        page.send('["stdin", "n"]')
+        shown_on(page, "what to train")
+        served.terminate()
+        served.wait(30)
+
+
+def shown_on(page: Connection, words: str) -> None:
+    """Read what a page is sent until it shows ``words``, letter by letter or as a whole."""
+    seen = ""
+    while words.replace(" ", "") not in seen:
+        data = page.recv(60)
+        text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+        seen += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\s", "", text)
 
 
 @pytest.mark.integration
