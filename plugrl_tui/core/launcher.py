@@ -1,6 +1,7 @@
 """Starts a run in a session of its own, so that it outlives the app, its terminal and tmux."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -56,7 +57,16 @@ class Launched:
         lines = self.output()
         errors = [line for line in lines if "error" in line.lower()]
         said = (errors or lines or ["it wrote nothing"])[-1].strip()
-        return f"exit code {self.exit_code()}: {said}"
+        return f"{_ending(self.exit_code())}: {said}"
+
+
+def _ending(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"ended by {signal.Signals(-code).name}, after it had said"
+    except ValueError:
+        return f"ended by signal {-code}, after it had said"
 
 
 def run_dir(draft: Draft) -> Path:

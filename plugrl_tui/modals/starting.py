@@ -31,6 +31,11 @@ class Starting(Box):
         self._start = Start(launched, with_prefect=with_prefect)
         self._now = self._start.look()
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the run ended before there was anything to be watched."""
+        return self._now.complaint is not None
+
     def on_mount(self) -> None:
         """Look again and again."""
         self._timer = self.set_interval(LOOK_S, self._look)

@@ -277,16 +277,18 @@ class LaunchScreen(RoomScreen):
         self.plugrl_app.launched.append(launched)
         key = draft.value("server.api_key")
         with_prefect = draft.value("flow.prefect")
-        # What is left in the form is the next run: with a name of its own, and not a resume.
-        self.change(self.draft.without_text(NAME).without_text("run.resume"))
+        starting = Starting(launched=launched, with_prefect=with_prefect)
 
         def started(watch: bool | None) -> None:  # noqa: FBT001 -- a screen's result
+            if not starting.has_failed:
+                # What is left in the form is the next run: with its own name, and not a resume.
+                self.change(self.draft.without_text(NAME).without_text("run.resume"))
             if watch:
                 # The form goes: what is behind MONITOR is the list of runs.
                 self.dismiss()
                 self.plugrl_app.open_monitor(str(launched.run_dir), api_key=key)
 
-        self.app.push_screen(Starting(launched=launched, with_prefect=with_prefect), started)
+        self.app.push_screen(starting, started)
 
     def action_leave(self) -> None:
         """Go back; a filter goes first."""

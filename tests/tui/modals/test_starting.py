@@ -1,6 +1,7 @@
 """A start that is watched until the server listens, or until it has failed."""
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,3 +72,20 @@ async def test_escape_leaves_it_starting_and_goes_back_to_the_form(launched: Lau
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, LaunchScreen))
         assert launched.exit_code() is None
+
+
+async def test_after_a_start_that_failed_the_form_is_as_it_was(launched: Launched) -> None:
+    texts = {"flow.prefect": "false", "server.port": "0", "run.exp_name": "mine"}
+    options = {"draft": Draft().with_texts(texts)}
+    app = PlugRLApp(Start(screen="launch", options=options))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, LaunchScreen))
+        screen = app.screen
+        assert isinstance(screen, LaunchScreen)
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, Starting))
+        os.kill(launched.pid, signal.SIGKILL)
+        await until(pilot, lambda: "ended by SIGKILL, after it had said: train: error" in seen(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
+        assert screen.draft.value("run.exp_name") == "mine"
