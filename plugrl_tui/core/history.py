@@ -108,9 +108,9 @@ class Listing:
         if self.skipped:
             first = self.skipped[0]
             more = f" and {len(self.skipped) - 1} more" if len(self.skipped) > 1 else ""
-            gone = any(one.gone for one in self.skipped)
-            hint = "; plugrl-flow list --forget-gone forgets it" if gone else ""
-            return f"left out {first.path.name}{more}: {first.reason}{hint}"
+            # The remedy has more need of the room than the path.
+            remedy = "the folder is gone; plugrl-flow list --forget-gone"
+            return f"left out {first.path.name}{more}: {remedy if first.gone else first.reason}"
         number = len(self.rows) + num_only_in_prefect
         living = sum(row.lives for row in self.rows)
         only = f", {num_only_in_prefect} only in Prefect" if num_only_in_prefect else ""

@@ -86,7 +86,9 @@ class CompareScreen(RoomScreen):
             self._revisions = revisions
             self.chart.draw()
             self.table.draw()
-            problems = [problem for run in self._runs for problem in run.model.problems]
+            problems = [
+                f"{run.letter}: {each}" for run in self._runs for each in run.model.problems
+            ]
             title = "plugrl ▸ compare" + (f"     {problems[0]}" if problems else "")
             self.query_one("#title", Static).update(title)
 

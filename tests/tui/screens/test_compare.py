@@ -1,6 +1,7 @@
 """COMPARE: curves over one another, differences, files."""
 
 import csv
+import shutil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -121,3 +122,14 @@ async def test_one_run_alone_is_refused(folders: tuple[Path, ...]) -> None:
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ErrorBox))
         assert "expected 2 to 4 runs to compare, got 1" in seen(app)
+
+
+async def test_a_folder_that_is_deleted_meanwhile_is_told_with_the_run_s_letter(
+    folders: tuple[Path, ...],
+) -> None:
+    app = app_with(folders)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await opened(pilot)
+        shutil.rmtree(folders[1])
+        await until(pilot, lambda: "B: its folder is gone: it was deleted or moved" in seen(app))
+        assert "hopper-s1" in seen(app)

@@ -224,7 +224,7 @@ async def test_a_folder_that_is_gone_meanwhile_is_no_traceback(base: Path) -> No
         await pilot.press("D")
         assert f"{folder} is gone already" in notes(pilot)
         await until(pilot, lambda: not screen.table.runs)
-        assert "left out going: the folder is gone" in seen(app)
+        assert "left out going: the folder is gone; plugrl-flow list --forget-gone" in seen(app)
 
 
 async def test_attaching_asks_for_a_server(base: Path) -> None:
