@@ -35,6 +35,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         monkeypatch.setenv(prefect_api.PORT_VARIABLE, str(probe.getsockname()[1]))
+    # The API that all tests share is set for good once one has asked for it.
+    monkeypatch.delenv(prefect_api.API_VARIABLE, raising=False)
     return tmp_path / "home"
 
 

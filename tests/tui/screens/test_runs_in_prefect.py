@@ -32,7 +32,10 @@ PARAMETERS = {
 
 
 @pytest.fixture
-def client(prefect_api: str) -> Iterator[httpx.Client]:
+def client(
+    prefect_api: str, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[httpx.Client]:
+    monkeypatch.setenv(addresses.API_VARIABLE, prefect_api)
     with httpx.Client(base_url=prefect_api, trust_env=False) as client:
         yield client
 
