@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from websockets.asyncio.server import Server as WebSocketServer
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.datastructures import Headers
+from websockets.exceptions import InvalidHandshake
 from websockets.http11 import Request, Response
 
 from plugrl import __version__
@@ -31,6 +32,10 @@ from plugrl.server.telemetry import Telemetry
 from plugrl.server.watch import Watch
 
 logger = logging.getLogger(__name__)
+# Apart from websockets' own logger, which tells of every connection, with a traceback of whoever
+# connects and speaks no WebSocket, as a port scan does.
+_websocket_log = logging.getLogger("plugrl.server.websockets")
+_websocket_log.setLevel(logging.WARNING)
 
 _SECOND_INTERRUPT_EXIT_CODE = 130
 _WELCOME = """This is a PlugRL server: env clients connect here by WebSocket.
@@ -179,6 +184,7 @@ class Server:
                 # Liveness is judged by the feedback timeout: a learn may last an hour.
                 ping_interval=None,
                 close_timeout=config.limits.close_timeout_s,
+                logger=_websocket_log,
                 server_header=f"plugrl/{__version__}",
             )
         except OSError as error:
@@ -273,6 +279,19 @@ class Server:
             os._exit(_SECOND_INTERRUPT_EXIT_CODE)
         logger.info("%s: stopping; once more to leave at once", signum.name)
         self.loop.request_stop()
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Tell of a stranger without a traceback; of a mistake of ours there is one."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, InvalidHandshake):
+        record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
+        record.msg, record.args = "a connection came to nothing: %s", (error,)
+        record.exc_info = None
+    return True
+
+
+_websocket_log.addFilter(_in_one_line)
 
 
 def _tls(config: ServerConfig) -> ssl.SSLContext | None:

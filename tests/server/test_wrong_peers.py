@@ -200,3 +200,17 @@ async def test_a_peer_that_leaves_ever_more_actions_open_is_closed_and_nobody_el
                 await good.exchange([env])
     assert "more than" in caplog.text
     assert "(--limits.max-held-bytes)" in caplog.text
+
+
+@pytest.mark.parametrize("said", [b"", b"garbage\r\n\r\n"])
+async def test_a_stranger_that_speaks_no_websocket_is_one_line_without_a_traceback(said, caplog):
+    async with running(Scripted()) as up, client(up.url) as good:
+        uri = parse_uri(up.url)
+        _, stranger = await asyncio.open_connection(uri.host, uri.port)
+        stranger.write(said)
+        stranger.close()
+        await until(lambda: "a connection came to nothing" in caplog.text)
+        await good.exchange([0])
+    (record,) = [r for r in caplog.records if r.levelno >= logging.WARNING]
+    assert record.exc_info is None
+    assert record.getMessage().endswith(": did not receive a valid HTTP request")
