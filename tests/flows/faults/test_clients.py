@@ -12,6 +12,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("prefect_api")]
 
 def test_clients_that_are_killed_one_or_all_come_back_and_training_goes_on(start: Start):
     run = start(*ENDLESS, "--num-procs", "2")
+    # One is enough to train and to save: the other may join long after.
+    run.wait_for("worker_joined", 2)
     run.wait_for("saved")
     one, *_ = run.family("spawn_main")
     one.kill()
