@@ -1,6 +1,7 @@
 """Numbers for eyes: short, aligned, and never cut in the middle."""
 
 import math
+import re
 import textwrap
 from datetime import datetime
 
@@ -109,8 +110,17 @@ def fitted(text: str, width: int, *, ellipsis: str = "…") -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most ``width`` columns, between words where it can be."""
-    return textwrap.wrap(text, max(width, 1), break_on_hyphens=False) or [""]
+    """The text in lines of at most ``width`` columns, between words or a path's parts if it can."""
+    width = max(width, 1)
+    fits = all(len(word) <= width for word in text.split())
+    wrapper = textwrap.TextWrapper if fits else _AtSlashesToo
+    return wrapper(width, break_on_hyphens=False).wrap(text) or [""]
+
+
+class _AtSlashesToo(textwrap.TextWrapper):
+    """Breaks behind the slashes of a path, which has no blanks."""
+
+    wordsep_simple_re = re.compile(r"(\s+|(?<=/)(?=[^/\s]))")
 
 
 def _three_digits(number: float) -> str:

@@ -87,7 +87,9 @@ def test_a_text_is_cut_between_words():
 
 def test_a_wrapped_text_has_whole_words_where_they_fit_and_at_least_one_line():
     assert fmt.wrapped("--a-flag=1 of a command", 10) == ["--a-flag=1", "of a", "command"]
-    assert fmt.wrapped("/a/path/without/blanks", 10) == ["/a/path/wi", "thout/blan", "ks"]
+    assert fmt.wrapped("/a/path/without/blanks", 10) == ["/a/path/", "without/", "blanks"]
+    assert fmt.wrapped("6 frames/s", 8) == ["6", "frames/s"]
+    assert fmt.wrapped("unbroken", 5) == ["unbro", "ken"]
     assert fmt.wrapped("", 10) == [""]
 
 
