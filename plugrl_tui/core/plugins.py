@@ -44,8 +44,9 @@ _origins: dict[tuple[str, str], str] = {}
 
 
 def refusal(modules: Sequence[str]) -> str | None:
-    """Why these plug-ins can't be used now, in a sentence; None where they can."""
-    return (_outcomes.get(tuple(modules), PENDING) or None) if modules else None
+    """Why these plug-ins and the installed ones can't be used now; None where they can."""
+    # Installed ones alone are waited for by nobody: most often there are none.
+    return _outcomes.get(tuple(modules), PENDING if modules else _FINE) or None
 
 
 def is_pending(modules: Sequence[str]) -> bool:
@@ -72,15 +73,16 @@ async def load(modules: Sequence[str]) -> None:
     if not key and not await asyncio.to_thread(entry_points, group=ENTRY_POINT_GROUP):
         _outcomes[key] = _FINE
         return
+    what = ", ".join(key) or "the installed plug-ins"
     try:
         answer = json.loads(await _read(key))
         for variant in answer.get("variants", ()):
             _register(variant)
         _outcomes[key] = str(answer.get("error", _FINE))
     except TimeoutError:
-        _outcomes[key] = f"{', '.join(key)} took more than {TIMEOUT_S:.0f} s to import"
+        _outcomes[key] = f"{what} took more than {TIMEOUT_S:.0f} s to import"
     except (OSError, ValueError, KeyError, TypeError) as error:
-        _outcomes[key] = f"can't read what {', '.join(key)} registers: {error}"
+        _outcomes[key] = f"can't read what {what} registers: {error}"
 
 
 async def _read(modules: Sequence[str]) -> bytes:

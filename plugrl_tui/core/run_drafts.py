@@ -63,19 +63,19 @@ def conducted_like(draft: Draft, parent: Draft) -> Draft:
     return replace(draft.with_texts(texts), imports=imports)
 
 
-def resumed(row: RunRow) -> Draft:
+def resumed(run: FoundRun) -> Draft:
     """A draft that goes on with the run.
 
     Raises:
         CommandError: its command is none that this app understands.
     """
-    return draft_of(row.run).with_texts({"run.exp_name": row.path.name, "run.resume": "true"})
+    return draft_of(run).with_texts({"run.exp_name": run.path.name, "run.resume": "true"})
 
 
-def copied(row: RunRow) -> Draft:
+def copied(run: FoundRun) -> Draft:
     """A draft like the run, without its name.
 
     Raises:
         CommandError: its command is none that this app understands.
     """
-    return draft_of(row.run).without_text("run.exp_name")
+    return draft_of(run).without_text("run.exp_name")

@@ -31,6 +31,7 @@ from plugrl_tui.core.form import FormRow, View
 from plugrl_tui.core.launcher import Launched
 from plugrl_tui.core.preflight import Finding, Level
 from plugrl_tui.screens.base import RoomScreen
+from plugrl_tui.screens.drafts_of_runs import draft_from
 from plugrl_tui.widgets.editor import Editor, PathSuggester, suggest_names
 from plugrl_tui.widgets.field_table import FieldTable
 from plugrl_tui.widgets.key_line import KeyLine
@@ -70,6 +71,7 @@ class LaunchScreen(RoomScreen):
         """The draft with the name that it is given where the person gave none."""
         self.origin = origin
         self._findings: Mapping[str, Finding] = {}
+        self._importing: tuple[str, ...] | None = None
 
     def compose(self) -> ComposeResult:
         """Header, table, what is said of a field, editor, command, footer."""
@@ -115,7 +117,8 @@ class LaunchScreen(RoomScreen):
         with suppress(OSError):  # a full disk keeps nobody from launching
             kept_draft.keep(draft)
         self._show()
-        if plugins.is_pending(draft.imports):
+        if plugins.is_pending(draft.imports) and draft.imports != self._importing:
+            self._importing = draft.imports
             self._import(draft.imports)
         if not draft.verdict.errors:
             self._examine(self.named)
@@ -123,6 +126,7 @@ class LaunchScreen(RoomScreen):
     @work(exclusive=True, group="import")
     async def _import(self, imports: tuple[str, ...]) -> None:
         await plugins.load(imports)
+        self._importing = None
         # Names that were unknown may be known now, so that all is judged anew.
         self.change(replace(self.draft))
 
@@ -319,6 +323,7 @@ class LaunchScreen(RoomScreen):
             return
         if key == IMPORTS_KEY:
             plugins.forget(draft.imports)  # they may have been corrected meanwhile
+            self._importing = None
         self.change(draft)
         after = self.draft.names.policy
         if after != before and key != "names.policy":
@@ -354,16 +359,21 @@ class LaunchScreen(RoomScreen):
 
     @work(exclusive=True, group="warm")
     async def _start_from(self, step_dir: Path) -> None:
-        draft, parent = self.draft, None
-        with suppress(PlugRLError):  # a checkpoint outside of a run's folder has no parent
-            run = catalog.find_run(str(step_dir.parent))
-            await plugins.load(command_line.imports_in(run.record.argv))
-            parent = run_drafts.draft_of(run)
+        parent = await self._parent_of(step_dir)
+        draft = self.draft  # only now: fields may have been changed while plug-ins were imported
         if parent is not None:
             draft = run_drafts.conducted_like(draft, parent)
             self.notify(f"conducted like {step_dir.parent.name}: {CONDUCT_WORDS}")
         self.change(draft.with_text(checkpoints.WARM_FIELD, str(step_dir)))
         self.table.open_at(checkpoints.WARM_FIELD)
+
+    async def _parent_of(self, step_dir: Path) -> Draft | None:
+        """A draft of the run that saved a checkpoint; None where there is none that can be read."""
+        try:
+            run = catalog.find_run(str(step_dir.parent))
+        except PlugRLError:
+            return None  # it lies outside of any run's folder
+        return await draft_from(self.plugrl_app, run, run_drafts.draft_of)
 
 
 def _named(draft: Draft) -> Draft:

@@ -24,6 +24,7 @@ from plugrl_tui.widgets.run_table import RunTable
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from plugrl.runs.catalog import FoundRun
     from plugrl_tui.core.draft import Draft
     from plugrl_tui.core.history import History, Listing, RunRow
     from plugrl_tui.core.remembered import Remembered, RememberedRow
@@ -305,7 +306,7 @@ class RunsScreen(RoomScreen):
         from plugrl_tui.modals.checkpoint import CheckpointPicker
 
         run = self._chosen("started from")
-        draft = None if run is None else await draft_from(self.plugrl_app, run, copied)
+        draft = None if run is None else await draft_from(self.plugrl_app, run.run, copied)
         if run is None or draft is None:
             return
         if checkpoints.WARM_FIELD not in draft.specs:
@@ -386,7 +387,9 @@ class RunsScreen(RoomScreen):
         return run
 
     @work(exclusive=True, group="draft")
-    async def _launch(self, run: "RunRow", make: "Callable[[RunRow], Draft]", origin: str) -> None:
-        draft = await draft_from(self.plugrl_app, run, make)
+    async def _launch(
+        self, run: "RunRow", make: "Callable[[FoundRun], Draft]", origin: str
+    ) -> None:
+        draft = await draft_from(self.plugrl_app, run.run, make)
         if draft is not None:
             self.plugrl_app.open("launch", draft=draft, origin=origin)

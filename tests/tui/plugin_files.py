@@ -61,7 +61,6 @@ class Corridor(EnvConfig):
     def sizes(self) -> EnvSizes:
         return EnvSizes(obs_dim=self.length, action_dim=1)
 '''
-ENTRY_POINTS = "[plugrl.plugins]\nmine = corridor_plugin\n"
 
 
 def write_plugins(folder: Path) -> None:
@@ -72,9 +71,9 @@ def write_plugins(folder: Path) -> None:
     (folder / "broken_plugin.py").write_text("import heavy_as_torch\n1 / 0\n")
 
 
-def install(folder: Path) -> None:
-    """Have ``corridor_plugin`` found as an installed package's."""
+def install(folder: Path, module: str = "corridor_plugin") -> None:
+    """Have ``module`` found as an installed package's."""
     about = folder / "corridor-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: corridor\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(ENTRY_POINTS)
+    (about / "entry_points.txt").write_text(f"[plugrl.plugins]\nmine = {module}\n")

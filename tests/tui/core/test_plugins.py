@@ -93,6 +93,17 @@ def test_an_installed_plug_in_is_there_without_being_named(
     assert not any(word.startswith("--import") for word in command_line.command(draft))
 
 
+def test_an_installed_plug_in_that_is_broken_is_a_sentence_though_nobody_named_it(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(here, "broken_plugin")
+    monkeypatch.syspath_prepend(here)
+    assert Draft().verdict.errors == {}
+    loaded()
+    reason = "can't import entry point 'mine': ZeroDivisionError: division by zero"
+    assert Draft().verdict.errors == {IMPORTS_KEY: reason}
+
+
 @pytest.mark.parametrize(
     ("module", "sentence"),
     [

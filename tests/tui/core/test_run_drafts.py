@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("own_home")
 
 def test_a_resume_goes_on_in_the_same_folder_from_anywhere(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
-    draft = run_drafts.resumed(only_row())
+    draft = run_drafts.resumed(only_row().run)
     run = draft.verdict.configs["run"]
     assert run.resume
     assert run.checkpoint_base_dir / "ppo" / "gaussian-policy" / run.exp_name == folder
@@ -24,12 +24,12 @@ def test_a_resume_goes_on_in_the_same_folder_from_anywhere(tmp_path: Path) -> No
 
 def test_a_key_that_was_left_out_of_the_command_is_no_key(tmp_path: Path) -> None:
     make_run(tmp_path, flags="--api-key KEY")
-    assert run_drafts.copied(only_row()).value("server.api_key") is None
+    assert run_drafts.copied(only_row().run).value("server.api_key") is None
 
 
 def test_a_copy_has_no_name_and_no_resume(tmp_path: Path) -> None:
     make_run(tmp_path)
-    run = run_drafts.copied(only_row()).verdict.configs["run"]
+    run = run_drafts.copied(only_row().run).verdict.configs["run"]
     assert run.exp_name is None
     assert not run.resume
 
@@ -44,7 +44,7 @@ def test_a_copy_of_a_warm_start_finds_its_checkpoint_from_anywhere(tmp_path: Pat
     data = json.loads((folder / "run.json").read_text())
     parent = "/x/ckpt/ppo/gaussian-policy/hopper-1/64"
     (folder / "run.json").write_text(json.dumps({**data, "parent_checkpoint": parent}))
-    assert str(run_drafts.copied(only_row()).value("algo.policy_checkpoint_path")) == parent
+    assert str(run_drafts.copied(only_row().run).value("algo.policy_checkpoint_path")) == parent
 
 
 def test_a_warm_start_is_conducted_like_its_parent_but_for_what_is_chosen(tmp_path: Path) -> None:
@@ -71,4 +71,4 @@ def test_a_command_that_is_not_ours_is_refused_with_a_sentence(tmp_path: Path) -
     row = only_row()
     assert run_drafts.changed_fields(row) == ()
     with pytest.raises(CommandError, match="expected flags"):
-        run_drafts.resumed(row)
+        run_drafts.resumed(row.run)

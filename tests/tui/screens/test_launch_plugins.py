@@ -1,12 +1,15 @@
 """LAUNCH with plug-ins: a field for them, the app's flag, and runs that were made with them."""
 
+import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from plugrl_tui.app import PlugRLApp, Start
+from plugrl_tui.core import plugins
 from plugrl_tui.core.draft import IMPORTS_KEY
 from plugrl_tui.screens.launch import LaunchScreen
 from plugrl_tui.screens.runs import RunsScreen
@@ -69,6 +72,59 @@ async def test_the_app_s_own_flag_offers_the_names_from_the_start() -> None:
     async with app.run_test(size=(140, 45)) as pilot:
         screen = await launch_of(pilot)
         await until(pilot, lambda: "shared-trunk" in policies(screen))
+
+
+async def test_fields_that_are_changed_meanwhile_do_not_begin_the_imports_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go_on, load = asyncio.Event(), plugins.load
+    loaded: list[Sequence[str]] = []
+
+    async def load_later(modules: Sequence[str]) -> None:
+        loaded.append(modules)
+        await go_on.wait()
+        await load(modules)
+
+    monkeypatch.setattr(plugins, "load", load_later)
+    app = PlugRLApp(Start(screen="launch", imports=("trunk_plugin",)))
+    async with app.run_test(size=(140, 45)) as pilot:
+        screen = await launch_of(pilot)
+        await until(pilot, lambda: bool(loaded))
+        for seed in ("1", "2"):
+            screen.change(screen.draft.with_text("run.seed", seed))
+            await pilot.pause()
+        go_on.set()
+        await until(pilot, lambda: "shared-trunk" in policies(screen))
+        assert loaded == [("trunk_plugin",)]
+        assert screen.draft.value("run.seed") == 2
+
+
+async def test_a_warm_start_imports_what_its_parent_did_and_keeps_what_is_changed_meanwhile(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    argv = tuple(f"{COMMAND} --import trunk_plugin --num-procs 3 --exp-name mine".split())
+    folder = make_run(here / "checkpoints", "mine", argv=argv)
+    go_on, load = asyncio.Event(), plugins.load
+
+    async def load_later(modules: Sequence[str]) -> None:
+        await go_on.wait()
+        await load(modules)
+
+    app = PlugRLApp(Start(screen="launch"))
+    async with app.run_test(size=(140, 45)) as pilot:
+        screen = await launch_of(pilot)
+        monkeypatch.setattr(plugins, "load", load_later)
+        screen._take_checkpoint(folder / "64")
+        await pilot.pause()
+        screen.change(screen.draft.with_text("algo.gamma", "0.5"))
+        go_on.set()
+        await until(pilot, lambda: screen.draft.value("clients.num_procs") == 3)
+        await until(pilot, lambda: not plugins.is_pending(screen.draft.imports))
+        draft = screen.draft
+        assert draft.imports == ("trunk_plugin",)
+        assert draft.text("algo.gamma") == "0.5"
+        assert draft.value("flow.prefect") is False
+        assert draft.text("algo.policy_checkpoint_path") == str(folder / "64")
 
 
 async def test_another_run_like_one_of_a_plug_in_imports_it_too(here: Path) -> None:
