@@ -60,22 +60,30 @@ class FlagParser(ArgumentParser):
         """Take no part of a flag for the whole."""
         super().__init__(**{"allow_abbrev": False, **settings})
 
-    def flags(self) -> Iterator[str]:
-        """Its own, and those of the subcommands below it, for which it complains too."""
+    def flags(self) -> Iterator[tuple[str, str]]:
+        """Its own without dashes, and those of the subcommands below it; each with its command."""
         for action in self._actions:
-            yield from action.option_strings
+            for flag in action.option_strings:
+                if flag.startswith("--"):
+                    yield flag.removeprefix("--"), self.prog
             if isinstance(action.choices, Mapping):
                 for below in action.choices.values():
                     yield from below.flags()
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the arguments, and exit."""
+        """Say what is wrong with the arguments, and exit; for its subcommands too."""
         words = message.removeprefix("unrecognized arguments: ").split(" ")
         flags = [word.partition("=")[0] for word in words if word.startswith("--")]
         if message.startswith("unrecognized") and flags:
-            known = [flag.removeprefix("--") for flag in self.flags()]
-            message = unknown_flag(flags[0].removeprefix("--"), known, self.prog)
+            message = self._unrecognized(flags[0].removeprefix("--"))
         super().error(message)
+
+    def _unrecognized(self, name: str) -> str:
+        known = list(self.flags())
+        owners = dict.fromkeys(owner for flag, owner in known if flag == name)
+        if owners:
+            return f"expected --{name} right behind {' or '.join(map(repr, owners))}"
+        return unknown_flag(name, [flag for flag, _ in known], self.prog)
 
 
 def _is_of(name: str, known: Collection[str]) -> bool:

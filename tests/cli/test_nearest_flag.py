@@ -60,8 +60,27 @@ def test_a_parser_of_a_few_flags_names_the_one_that_was_meant(capsys):
     parser.add_argument("--forget-gone", action="store_true")
     for typed, said in (
         ("--forget-gon", "expected a known flag, got --forget-gon; did you mean --forget-gone?"),
+        ("--h", "expected a known flag, got --h; see 'plugrl-flow list --help' for all"),
         ("x", "unrecognized arguments: x"),
     ):
         with pytest.raises(SystemExit, match="2"):
             parser.parse_args([typed])
+        assert said in capsys.readouterr().err
+
+
+def test_a_flag_in_another_command_s_place_is_told_where_it_belongs(capsys):
+    parser = FlagParser(prog="plugrl-tui")
+    parser.add_argument("--import")
+    commands = parser.add_subparsers(dest="command")
+    for name in ("attach", "watch"):
+        commands.add_parser(name).add_argument("--key-file")
+    for argv, said in (
+        (["attach", "--import", "mine"], "expected --import right behind 'plugrl-tui'"),
+        (
+            ["--key-file=x"],
+            "expected --key-file right behind 'plugrl-tui attach' or 'plugrl-tui watch'",
+        ),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            parser.parse_args(argv)
         assert said in capsys.readouterr().err
