@@ -1,4 +1,4 @@
-"""What Prefect remembers of a run, in one sentence; its API may be down at any time."""
+"""What Prefect remembers of a run, or in one sentence; its API may be down at any time."""
 
 from collections import Counter
 
@@ -10,16 +10,22 @@ TIMEOUT_S = 2.0
 """Of each of the few calls."""
 
 
-def flow_summary(flow_run_id: str) -> str:
-    """Ask for one flow run, its attempts and tasks; call it in a thread."""
+def flow_history(flow_run_id: str) -> FlowRunHistory | str:
+    """One flow run with its attempts and tasks, or why there is none; call it in a thread."""
     url = prefect_api.known_url()
     if url is None:
-        return "its API is not running: plugrl ui starts it"
+        return "Prefect's API is not running: plugrl ui starts it"
     try:
         found = read_history([flow_run_id], url, timeout_s=TIMEOUT_S)
     except HistoryUnavailableError as error:
         return str(error)
-    return _sentence(found[0]) if found else "it does not know this run any more"
+    return found[0] if found else "Prefect does not know this run any more"
+
+
+def flow_summary(flow_run_id: str) -> str:
+    """The same in one sentence."""
+    found = flow_history(flow_run_id)
+    return found if isinstance(found, str) else _sentence(found)
 
 
 def _sentence(run: FlowRunHistory) -> str:

@@ -14,13 +14,12 @@ from plugrl.runs.catalog import FoundRun
 from plugrl.runs.files import read_json, write_json
 from plugrl.runs.home import home
 from plugrl.runs.prefect_client import PrefectClient
-from plugrl.runs.prefect_history import FlowRunHistory, flow_run_ids, read_history
+from plugrl.runs.prefect_history import FlowRunHistory, flow_run_ids
 from plugrl.runs.records import EVENTS_FILE, STATUS_FILE, RunRecord, RunState
 from plugrl_tui.core.history import RunRow
+from plugrl_tui.core.prefect_link import TIMEOUT_S, flow_history
 
 FLOW = "train"
-TIMEOUT_S = 2.0
-"""Of each call."""
 STARTING_S = 120.0
 """A flow run that goes on has so long to name itself in a folder of ours."""
 NO_FOLDER = "its folder was deleted, is on another machine, or was never made"
@@ -73,13 +72,14 @@ class Remembered:
         url = prefect_api.known_url()
         if url is None:
             return ()
-        known = set(forgotten()).union(*(self._ids_of(row.path) for row in rows))
         try:
             with PrefectClient(url, timeout_s=TIMEOUT_S) as client:
                 found = client.rows(
                     "flow_runs", flows={"name": {"any_": [FLOW]}}, sort="EXPECTED_START_TIME_DESC"
                 )
-            others = (_row(run, url) for run in found if run["id"] not in known)
+            # After the answer, which may take a while: what was forgotten meanwhile stays so.
+            known = set(forgotten()).union(*(self._ids_of(row.path) for row in rows))
+            others = (_row(run, url) for run in found if run["id"] not in known and _is_ours(run))
             return tuple(row for row in others if not _may_be_starting(row))
         except (HistoryUnavailableError, LookupError, TypeError, ValueError, AttributeError):
             return ()
@@ -116,14 +116,8 @@ def forget(flow_run_id: str) -> None:
 
 def story(row: RememberedRow) -> list[str]:
     """What Prefect remembers of a run, in lines; call it in a thread."""
-    url = prefect_api.known_url()
-    if url is None:
-        return ["Prefect's API is not running: plugrl ui starts it"]
-    try:
-        found = read_history([row.flow_run_id], url, timeout_s=TIMEOUT_S)
-    except HistoryUnavailableError as error:
-        return [str(error)]
-    return _lines(found[0]) if found else ["Prefect does not know it any more"]
+    found = flow_history(row.flow_run_id)
+    return [found] if isinstance(found, str) else _lines(found)
 
 
 def _lines(run: FlowRunHistory) -> list[str]:
@@ -136,6 +130,11 @@ def _lines(run: FlowRunHistory) -> list[str]:
 
 def _because(message: str | None) -> str:
     return f": {message}" if message else ""
+
+
+def _is_ours(run: Mapping[str, Any]) -> bool:
+    """Whether ``flows.train`` has labelled it; other people's flows may be called train, too."""
+    return run["name"] in run["tags"]
 
 
 def _may_be_starting(row: RememberedRow) -> bool:
@@ -151,7 +150,7 @@ def _row(run: Mapping[str, Any], url: str) -> RememberedRow:
         policy_variant=str(parameters.get("policy_variant", "")),
         algorithm=str(parameters.get("algorithm", "")),
         algorithm_variant=str(parameters.get("algorithm_variant", "default")),
-        env=parameters.get("env"),
+        env=None if parameters.get("env") is None else str(parameters["env"]),
         created_at=created,
     )
     message = (run["state"] or {}).get("message")

@@ -31,7 +31,7 @@ def test_a_flow_with_two_attempts_is_one_sentence(prefect_api: str) -> None:
 
 
 def test_a_flow_that_prefect_has_forgotten(prefect_api: str) -> None:
-    assert flow_summary(str(uuid.uuid4())) == "it does not know this run any more"
+    assert flow_summary(str(uuid.uuid4())) == "Prefect does not know this run any more"
 
 
 def test_an_api_that_is_down_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

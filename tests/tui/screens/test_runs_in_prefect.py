@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -40,9 +41,9 @@ def client(
         yield client
 
 
-def remember(client: httpx.Client, name: str, state: str, message: str = "") -> str:
+def remember(client: httpx.Client, name: str, state: str, message: str = "", **more: Any) -> str:
     flow = client.post("/flows/", json={"name": "train"}).raise_for_status().json()
-    about = {"flow_id": flow["id"], "name": name, "parameters": PARAMETERS}
+    about = {"flow_id": flow["id"], "name": name, "tags": [name], "parameters": PARAMETERS, **more}
     state_of_it = {"type": state, "name": state.capitalize(), "message": message}
     made = client.post("/flow_runs/", json={**about, "state": state_of_it}).raise_for_status()
     return str(made.json()["id"])
@@ -89,6 +90,12 @@ def test_a_run_with_a_folder_is_no_second_one(client: httpx.Client, tmp_path: Pa
 def test_a_run_that_has_just_begun_may_have_its_folder_yet(client: httpx.Client) -> None:
     name = unique()
     remember(client, name, "RUNNING")
+    assert read(name) == []
+
+
+def test_another_s_flow_that_is_called_train_is_no_run_of_ours(client: httpx.Client) -> None:
+    name = unique()
+    remember(client, name, "COMPLETED", tags=["gpu"], parameters={"env": {"id": 7}})
     assert read(name) == []
 
 
