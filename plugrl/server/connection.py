@@ -49,8 +49,8 @@ class EnvSocket(ServerConnection):
         """Take bytes from the network."""
         if self.protocol.state is State.CONNECTING:
             # Whoever sends on before the answer, or the head in pieces, goes the usual way.
-            whole = data.find(HEAD_END) == len(data) - len(HEAD_END)
-            self._lane = Lane(from_client=True) if whole else None
+            _, head_end, frames = data.partition(HEAD_END)
+            self._lane = Lane(from_client=True) if head_end and not frames else None
         elif self._lane is not None:
             self._take_all(self._lane, data)
             return
@@ -62,10 +62,14 @@ class EnvSocket(ServerConnection):
         for is_message, part in lane.cut(data, max_bytes):
             if not is_message:
                 super().data_received(part)
-            elif self.hand_over is not None and not self.num_queued:
-                self.hand_over(part)
             elif self.protocol.state is State.OPEN:
-                self.process_event(Frame(Opcode.BINARY, part))
+                self._take(part)
+
+    def _take(self, message: bytes) -> None:
+        if self.hand_over is not None and not self.num_queued:
+            self.hand_over(message)
+        else:
+            self.process_event(Frame(Opcode.BINARY, message))
 
     def process_event(self, event: Any) -> None:
         """Take a frame from the network."""

@@ -9,11 +9,29 @@ from websockets.frames import Frame
 from websockets.uri import parse_uri
 
 from plugrl.framing import binary_frame
-from plugrl.protocol.messages import Action, Metadata
+from plugrl.protocol.messages import Action, Metadata, Observation
 from plugrl.protocol.session import ClientSession, Due
 from tests.server.conftest import Scripted, observe, running
 
 pytestmark = pytest.mark.integration
+
+
+class Looking(Scripted):
+    """Counts the observations that reach it, whatever becomes of them."""
+
+    num_seen = 0
+
+    def check_observation(self, obs: Observation) -> None:
+        self.num_seen += 1
+        super().check_observation(obs)
+
+
+def asking() -> tuple[ClientSession, bytes]:
+    """A session that waits for its first action, and the frame that asks for it."""
+    session = ClientSession()
+    session.due = Due.INFER
+    message = session.infer(observe(1), np.arange(1), np.zeros(1, np.int64))
+    return session, binary_frame(message, from_client=True)
 
 
 async def messages(
@@ -41,10 +59,7 @@ async def health(port: int) -> bytes:
 @pytest.mark.parametrize("early", [False, True], ids=["after the answer", "before the answer"])
 @pytest.mark.parametrize("cut", [0, 20, -3], ids=["whole", "in two", "in two at its end"])
 async def test_an_infer_is_answered_however_the_handshake_was_sent(early, cut):
-    session = ClientSession()
-    session.due = Due.INFER
-    asked = session.infer(observe(1), np.arange(1), np.zeros(1, np.int64))
-    infer = binary_frame(asked, from_client=True)
+    session, infer = asking()
     async with running(Scripted()) as up:
         reader, writer = await asyncio.open_connection("127.0.0.1", up.server.port)
         protocol = ClientProtocol(parse_uri(f"{up.url}/"))
@@ -60,3 +75,20 @@ async def test_an_infer_is_answered_however_the_handshake_was_sent(early, cut):
         answer = answer or await messages(protocol, reader, 1)
         assert isinstance(session.receive(answer[0]), Action)
         writer.close()
+
+
+async def test_what_comes_behind_the_close_frame_is_not_taken():
+    algorithm = Looking()
+    async with running(algorithm) as up:
+        reader, writer = await asyncio.open_connection("127.0.0.1", up.server.port)
+        protocol = ClientProtocol(parse_uri(f"{up.url}/"))
+        protocol.send_request(protocol.connect())
+        writer.writelines(protocol.data_to_send())
+        await messages(protocol, reader, 1)
+        protocol.send_close(1000)
+        _, infer = asking()
+        writer.write(b"".join([*protocol.data_to_send(), infer]))
+        async with asyncio.timeout(5):
+            await reader.read()
+        writer.close()
+    assert algorithm.num_seen == 0
