@@ -58,7 +58,8 @@ class Telemetry(logging.Handler):
                 "infer_queue": self._infer_queue(),
                 "workers": [_worker(w) for w in self._loop.batcher.workers.values()],
                 "learn": self._learn(),
-                "metrics": self._loop.metrics,
+                # Algorithms of plug-ins report bools and NumPy's numbers, too.
+                "metrics": {name: float(value) for name, value in self._loop.metrics.items()},
                 "checkpoints": [
                     {
                         "path": str(c.path),

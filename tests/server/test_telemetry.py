@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,6 +100,14 @@ def test_frames_a_second_are_those_that_came_kept_or_not():
     counters = telemetry_of(loop_with_a_frame()).snapshot()["counters"]
     both = counters["frames_per_second"] * counters["uptime_seconds"]
     assert both == pytest.approx(counters["frames_kept"] + counters["frames_discarded"])
+
+
+def test_metrics_are_numbers_whatever_kind_of_number_an_algorithm_reports():
+    loop = loop_with_a_frame()
+    reported: Any = {"a": True, "b": np.float32(0.5), "c": np.int64(2), "d": float("nan")}
+    loop.metrics = reported
+    metrics = json.loads(json.dumps(telemetry_of(loop).snapshot()))["metrics"]
+    assert list(map(repr, metrics.values())) == ["1.0", "0.5", "2.0", "None"]
 
 
 def test_batches_and_the_envs_in_them_are_counted_from_the_start():
