@@ -96,8 +96,7 @@ def line_of(model: RunModel) -> str:
         parts.append(f"return {fmt.value(latest)}")
     if model.snapshot is not None and not model.is_over:
         parts.append(f"workers {len(model.snapshot.workers)}")
-        pace = model.rates.steps_per_second or model.snapshot.counters.steps_per_second
-        parts.append(f"{fmt.count(pace)} steps/s")
+        parts.append(f"{fmt.count(model.steps_per_second)} steps/s")
     if verdict.reason:
         parts.append(verdict.reason)
     return " | ".join(parts)

@@ -191,11 +191,20 @@ class RunModel:
             return told[0] if told else None
         return Checkpoint(saved.path, saved.step, 0, 0.0)
 
+    @property
+    def steps_per_second(self) -> float | None:
+        """Over the last minute; the server's mean before that is known."""
+        now = self.rates.steps_per_second
+        if now is not None or self.snapshot is None:
+            return now
+        return self.snapshot.counters.steps_per_second
+
     def eta_seconds(self) -> float | None:
         """Until the run has all its steps, at its present pace."""
         if self.snapshot is None or self.total_steps is None or self.link is not Link.LIVE:
             return None
         left = self.total_steps - self.snapshot.counters.global_step
+        # A learn of more than a minute brings no steps: then the mean counts.
         pace = self.rates.steps_per_second or self.snapshot.counters.steps_per_second
         return max(left, 0) / pace if pace > 0 else None
 

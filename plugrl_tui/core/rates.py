@@ -47,10 +47,10 @@ class Rates:
         """Bytes of memory that it held."""
 
     @property
-    def steps_per_second(self) -> float:
-        """Over the last minute."""
+    def steps_per_second(self) -> float | None:
+        """Over the last minute; None before there are two samples."""
         if len(self._samples) < 2:
-            return 0.0
+            return None
         first, last = self._samples[0], self._samples[-1]
         return max(last.step - first.step, 0) / max(last.time - first.time, 1e-9)
 

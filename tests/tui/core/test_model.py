@@ -7,6 +7,7 @@ import pytest
 
 from plugrl.runs.liveness import own_start, this_host
 from plugrl.runs.records import Checkpoint, RunRecord, RunState, RunStatus
+from plugrl_tui import plain
 from plugrl_tui.core.feed_demo import DemoServer, begin, played
 from plugrl_tui.core.model import LOST_AFTER_S, STALE_AFTER_S, Link, Part, RunModel
 from plugrl_tui.core.snapshot import LogLine, Process, Snapshot
@@ -198,9 +199,22 @@ def test_the_command_for_an_env_client_names_the_env_that_the_server_tells():
 def test_the_time_left_comes_from_the_pace_of_now():
     model = played(30, clock=Clock())
     left = 1_000_000 - snapshot_of(model).counters.global_step
-    assert model.eta_seconds() == pytest.approx(left / model.rates.steps_per_second)
+    pace = model.rates.steps_per_second
+    assert pace is not None
+    assert model.eta_seconds() == pytest.approx(left / pace)
     model.set_link(Link.RECONNECTING)
     assert model.eta_seconds() is None
+
+
+def test_a_run_that_stands_still_is_said_to_whatever_its_server_s_mean():
+    model, source = RunModel("x", clock=Clock()), snapshot_of(live())
+    mean = source.counters._replace(steps_per_second=812.0)
+    model.set_link(Link.LIVE)
+    model.take_snapshot(source._replace(counters=mean))
+    assert "812 steps/s" in plain.line_of(model)
+    model.take_snapshot(source._replace(counters=mean, time=source.time + 60))
+    assert "| 0 steps/s" in plain.line_of(model)
+    assert model.eta_seconds() is not None, "a long learn is no reason to know nothing"
 
 
 def test_the_frames_of_a_learn_are_counted_between_learns_that_were_seen():

@@ -35,6 +35,14 @@ def test_rates_are_differences_over_the_time_between():
     assert rates.steps_per_second == 50.0
 
 
+def test_a_pace_is_known_from_the_second_sample_on_and_may_be_nothing():
+    rates = Rates()
+    rates.take(snapshot(0, kept=1000))
+    assert rates.steps_per_second is None
+    rates.take(snapshot(2, kept=1000))
+    assert rates.steps_per_second == 0.0
+
+
 def test_four_snapshots_a_second_make_one_sample():
     rates = Rates()
     made = [rates.take(snapshot(n / 4, kept=n)) for n in range(9)]
