@@ -20,8 +20,10 @@ def delete(run: RunRow) -> Said:
     if run.has_process():  # resumed while its name was typed
         return Said(f"{run.name} goes on meanwhile, so it is kept", "warning")
     try:
-        with contextlib.suppress(FileNotFoundError):
-            shutil.rmtree(run.path)
+        # Where another deletes it too, ours ends at a file that is gone, with others still there.
+        while run.path.exists():
+            with contextlib.suppress(FileNotFoundError):
+                shutil.rmtree(run.path)
         catalog.forget(run.path)
     except OSError as error:
         return Said(f"could not delete all of {run.path}: {error}", "error")
