@@ -20,7 +20,7 @@ from plugrl.cli.usual_port import choose_port, is_free
 from plugrl.config.client import ClientConfig
 from plugrl.config.server import (
     API_KEY_VARIABLE,
-    RUN_ID_VARIABLE,
+    LAUNCH_ID_VARIABLE,
     RunConfig,
     ServerConfig,
     TrackConfig,
@@ -73,7 +73,7 @@ class LaunchPlan:
         if choice is not None and not self._alone:
             try_apart(choice, self.env, arguments.imports)
         self._gate = Gate(arguments.server)
-        self._run_id = uuid4().hex
+        self._launch_id = uuid4().hex
         self._invited: str | None = None
         """The server that people were told how to join."""
 
@@ -178,7 +178,7 @@ class LaunchPlan:
     def _child(self, name: str, argv: Sequence[str]) -> ChildCommand:
         # The key is made here where one is needed, so that our clients know it.
         variables = {} if self._gate.key is None else {API_KEY_VARIABLE: self._gate.key}
-        variables[RUN_ID_VARIABLE] = self._run_id
+        variables[LAUNCH_ID_VARIABLE] = self._launch_id
         return ChildCommand(name=name, argv=argv, provenance=self.provenance, variables=variables)
 
     def _imports(self) -> list[str]:

@@ -1,27 +1,27 @@
-"""Whether a server's greeting is that of the run and of the env that its client is of."""
+"""Whether a server's greeting is that of the launch and of the env that its client is of."""
 
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from plugrl.config.base import EnvSizes
-from plugrl.config.server import RUN_ID_VARIABLE
+from plugrl.config.server import LAUNCH_ID_VARIABLE
 from plugrl.errors import ConnectionLostError, IncompatibleError
 
 _REMEDY = "start the server for this env, or this client for the server's"
 
 
-def require_same_run(metadata: Mapping[str, Any], address: str) -> None:
+def require_same_launch(metadata: Mapping[str, Any], address: str) -> None:
     """Refuse a server that listens where the one of our own launch did.
 
-    Clients that no launch started are of no run, and any server will do.
+    To clients that no launch started any server will do.
 
     Raises:
         ConnectionLostError: it is of another launch, or of none; ours may come back.
     """
-    ours = os.environ.get(RUN_ID_VARIABLE)
-    if ours and metadata.get("run_id") != ours:
-        raise ConnectionLostError(f"the server at {address} is now another run's, not ours")
+    ours = os.environ.get(LAUNCH_ID_VARIABLE)
+    if ours and metadata.get("launch_id") != ours:
+        raise ConnectionLostError(f"expected this launch's server, got another's, at {address}")
 
 
 def require_same_sizes(metadata: Mapping[str, Any], sizes: EnvSizes) -> None:

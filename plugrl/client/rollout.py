@@ -7,7 +7,7 @@ import numpy as np
 
 from plugrl.client.connection import Connection
 from plugrl.client.episodes import EVERYONE, EpisodeCounts, Rows
-from plugrl.client.greeting import require_same_run, require_same_sizes
+from plugrl.client.greeting import require_same_launch, require_same_sizes
 from plugrl.config.client import ClientConfig
 from plugrl.envs.base import StepResult, VectorEnv
 from plugrl.protocol.messages import Action, Array, Feedback, Metadata, Observation
@@ -49,7 +49,7 @@ class Rollout:
         """Exchange messages until ``finished``.
 
         Raises:
-            ConnectionLostError: the connection is gone, or the server another run's; call this
+            ConnectionLostError: the connection is gone, or the server another launch's; call this
                 again with another one.
             ServerStoppedError: the server ended the run.
             ProtocolError: the server broke the protocol.
@@ -58,7 +58,7 @@ class Rollout:
         session = ClientSession(reuse_feedback_obs=self._config.reuse_feedback_obs)
         metadata = session.receive(connection.receive())
         assert isinstance(metadata, Metadata)
-        require_same_run(metadata.data, connection.address)
+        require_same_launch(metadata.data, connection.address)
         self._env.greet(metadata.data)
         if (sizes := self._env.sizes()) is not None:
             require_same_sizes(metadata.data, sizes)

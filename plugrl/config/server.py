@@ -10,7 +10,7 @@ from plugrl.errors import ConfigError
 API_KEY_VARIABLE = "PLUGRL_API_KEY"
 """Environment variable that holds the key where the config has none."""
 
-RUN_ID_VARIABLE = "PLUGRL_RUN_ID"
+LAUNCH_ID_VARIABLE = "PLUGRL_LAUNCH_ID"
 """Environment variable by which a launch's server and env clients know each other."""
 
 MAX_NAME_BYTES = 200

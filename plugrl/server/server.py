@@ -16,7 +16,7 @@ from websockets.exceptions import InvalidHandshake
 from websockets.http11 import Request, Response
 
 from plugrl import __version__
-from plugrl.config.server import RUN_ID_VARIABLE, ServerConfig
+from plugrl.config.server import LAUNCH_ID_VARIABLE, ServerConfig
 from plugrl.errors import UsageError
 from plugrl.protocol.closing import INTERNAL_ERROR, SERVER_STOP
 from plugrl.protocol.messages import PROTOCOL_VERSION, REUSE_FEEDBACK_OBS, Metadata
@@ -245,6 +245,7 @@ class Server:
         return origin is None or origin.partition("://")[2] == request.headers.get("Host")
 
     def _metadata(self) -> Metadata:
+        launch_id = os.environ.get(LAUNCH_ID_VARIABLE)
         return Metadata(
             {
                 "protocol_version": PROTOCOL_VERSION,
@@ -254,7 +255,7 @@ class Server:
                 "policy": self.identity.policy,
                 "features": [REUSE_FEEDBACK_OBS],
                 **self.loop.algorithm.metadata(),
-                **({"run_id": run_id} if (run_id := os.environ.get(RUN_ID_VARIABLE)) else {}),
+                **({} if launch_id is None else {"launch_id": launch_id}),
             }
         )
 

@@ -9,7 +9,7 @@ import pytest
 
 from plugrl.cli import launch, launch_plan
 from plugrl.cli.entry import run_guarded
-from plugrl.config.server import RUN_ID_VARIABLE, ServerConfig
+from plugrl.config.server import LAUNCH_ID_VARIABLE, ServerConfig
 from plugrl.runs.records import RunState, read_status
 from plugrl.training.step_folder import step_dirs, valid_steps
 
@@ -155,11 +155,11 @@ def test_a_launch_trains_to_the_end_and_leaves_no_process(start, tmp_path):
 def test_env_clients_of_a_launch_do_nothing_for_the_server_of_another(start, tmp_path, monkeypatch):
     server = start("run-server", *DUMMY[1:5], "--port", "0", "--exp-name", "x")
     url = server.wait_for(r"listening on (ws://\S+)")[1]
-    monkeypatch.setenv(RUN_ID_VARIABLE, "another launch")
+    monkeypatch.setenv(LAUNCH_ID_VARIABLE, "another launch")
     client = ("run-env-client", "dummy-v1:state", "--server-host", url, "--retry-limit", "1")
     code, output = start(*client).finish()
     assert code == 1
-    assert "is now another run's, not ours" in output
+    assert "expected this launch's server, got another's, at " in output
     server.process.send_signal(signal.SIGINT)
     assert server.finish()[0] == 0
     assert valid_steps(tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x") == [0]

@@ -1,8 +1,8 @@
 import pytest
 
-from plugrl.client.greeting import require_same_run, require_same_sizes
+from plugrl.client.greeting import require_same_launch, require_same_sizes
 from plugrl.config.base import EnvSizes
-from plugrl.config.server import RUN_ID_VARIABLE
+from plugrl.config.server import LAUNCH_ID_VARIABLE
 from plugrl.errors import ConnectionLostError, IncompatibleError
 
 WALKER = EnvSizes(obs_dim=17, action_dim=6)
@@ -55,12 +55,14 @@ def test_other_sizes_are_a_sentence_that_names_both(sizes, metadata, sentence):
     )
 
 
-@pytest.mark.parametrize("metadata", [{}, {"run_id": "b"}, {"run_id": None}, {"run_id": ["a"]}])
+@pytest.mark.parametrize(
+    "metadata", [{}, {"launch_id": "b"}, {"launch_id": None}, {"launch_id": ["a"]}]
+)
 def test_a_client_of_a_launch_is_only_for_the_server_of_it(metadata, monkeypatch):
-    monkeypatch.setenv(RUN_ID_VARIABLE, "a")
-    require_same_run({"run_id": "a"}, "127.0.0.1:8000")
+    monkeypatch.setenv(LAUNCH_ID_VARIABLE, "a")
+    require_same_launch({"launch_id": "a"}, "127.0.0.1:8000")
     with pytest.raises(ConnectionLostError) as caught:
-        require_same_run(metadata, "127.0.0.1:8000")
-    assert str(caught.value) == "the server at 127.0.0.1:8000 is now another run's, not ours"
-    monkeypatch.delenv(RUN_ID_VARIABLE)
-    require_same_run(metadata, "127.0.0.1:8000")
+        require_same_launch(metadata, "127.0.0.1:8000")
+    assert str(caught.value) == "expected this launch's server, got another's, at 127.0.0.1:8000"
+    monkeypatch.delenv(LAUNCH_ID_VARIABLE)
+    require_same_launch(metadata, "127.0.0.1:8000")
