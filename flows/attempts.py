@@ -76,19 +76,19 @@ class AttemptRuns:
         cancelled = None
         while not cancelled:
             # Making a client fails too where the API is away; a cancel comes then all the same.
-            await asyncio.sleep(POLL_S)
             cancelled = await tried("be asked for a cancel", self._watch(), timeout_s=None)
 
     async def _watch(self) -> bool:
         """True once it is cancelled."""
+        await asyncio.sleep(POLL_S)
         # One client for all the polls: a new one costs 40 ms of CPU, a call of it 2 ms.
         async with get_client() as client:
             while True:
-                await asyncio.sleep(POLL_S)
                 poll = client.read_flow_run(self._parent)
                 flow_run = await tried("see whether the run was cancelled", poll)
                 if flow_run is not None and flow_run.state_type in CANCELLED:
                     return True
+                await asyncio.sleep(POLL_S)
 
     async def _record_late(
         self, number: int, parameters: Mapping[str, Any], ending: Ending

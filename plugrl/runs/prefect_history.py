@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from plugrl.errors import HistoryUnavailableError, RunRecordError
 from plugrl.runs import prefect_api, records
@@ -102,6 +102,15 @@ def read_history(
             ) from error
 
 
+class _Rows(NamedTuple):
+    """What is below some flow runs, the newest first; of very many not all."""
+
+    tasks: list[dict[str, Any]]
+    num_tasks: dict[str, int]
+    """By flow run; empty where all tasks are here, to be counted."""
+    artifacts: list[dict[str, Any]]
+
+
 def _read(client: PrefectClient, ids: list[str]) -> list[FlowRunHistory]:
     parents = _flow_runs(client, {"id": {"any_": ids}})
     known = [run["id"] for run in parents]
@@ -110,11 +119,12 @@ def _read(client: PrefectClient, ids: list[str]) -> list[FlowRunHistory]:
     children = _flow_runs(client, {"parent_flow_run_id": {"any_": known}})
     everybody = {"id": {"any_": known + [run["id"] for run in children]}}
     tasks = client.rows("task_runs", flow_runs=everybody, sort="EXPECTED_START_TIME_DESC")
-    artifacts = client.rows("artifacts", flow_runs=everybody, sort="CREATED_DESC")
-    counts: dict[str, int] = {}
-    if len(tasks) == MAX_ROWS:
-        for run in known + [run["id"] for run in children]:
-            counts[run] = client.count("task_runs", flow_runs={"id": {"any_": [run]}})
+    to_count = parents + children if len(tasks) == MAX_ROWS else []
+    rows = _Rows(
+        tasks=tasks,
+        num_tasks={run["id"]: _num_tasks(client, run["id"]) for run in to_count},
+        artifacts=client.rows("artifacts", flow_runs=everybody, sort="CREATED_DESC"),
+    )
     # An attempt hangs from a task run of the supervisor's flow run.
     links = client.rows(
         "task_runs", task_runs={"id": {"any_": [run["parent_task_run_id"] for run in children]}}
@@ -122,12 +132,9 @@ def _read(client: PrefectClient, ids: list[str]) -> list[FlowRunHistory]:
     owner_of = {task["id"]: task["flow_run_id"] for task in links}
     below: dict[str, list[FlowRunHistory]] = {}
     for run in children:
-        attempt = _flow_run(run, tasks, artifacts, client.api_url, [], counts)
+        attempt = _flow_run(run, rows, client.api_url)
         below.setdefault(owner_of[run["parent_task_run_id"]], []).append(attempt)
-    return [
-        _flow_run(run, tasks, artifacts, client.api_url, below.get(run["id"], []), counts)
-        for run in parents
-    ]
+    return [_flow_run(run, rows, client.api_url, below.get(run["id"], ())) for run in parents]
 
 
 def _flow_runs(client: PrefectClient, wanted: dict[str, Any]) -> list[dict[str, Any]]:
@@ -135,16 +142,16 @@ def _flow_runs(client: PrefectClient, wanted: dict[str, Any]) -> list[dict[str, 
     return runs[::-1]
 
 
+def _num_tasks(client: PrefectClient, flow_run_id: str) -> int:
+    return client.count("task_runs", flow_runs={"id": {"any_": [flow_run_id]}})
+
+
 def _flow_run(
-    run: dict[str, Any],
-    tasks: list[dict[str, Any]],
-    artifacts: list[dict[str, Any]],
-    api_url: str,
-    attempts: list[FlowRunHistory],
-    counts: dict[str, int],
+    run: dict[str, Any], rows: _Rows, api_url: str, attempts: Sequence[FlowRunHistory] = ()
 ) -> FlowRunHistory:
     own = run["id"]
-    own_tasks = tuple(_task(task) for task in reversed(tasks) if task["flow_run_id"] == own)
+    tasks = tuple(_task(task) for task in reversed(rows.tasks) if task["flow_run_id"] == own)
+    artifacts = (one for one in reversed(rows.artifacts) if one["flow_run_id"] == own)
     return FlowRunHistory(
         id=own,
         name=run["name"],
@@ -154,9 +161,9 @@ def _flow_run(
         seconds=run["estimated_run_time"],
         url=prefect_api.flow_run_page(api_url, own),
         tags=tuple(run["tags"]),
-        tasks=own_tasks,
-        num_tasks=counts.get(own, len(own_tasks)),
-        artifacts=tuple(_artifact(one) for one in reversed(artifacts) if one["flow_run_id"] == own),
+        tasks=tasks,
+        num_tasks=rows.num_tasks.get(own, len(tasks)),
+        artifacts=tuple(map(_artifact, artifacts)),
         attempts=tuple(attempts),
     )
 

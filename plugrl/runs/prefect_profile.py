@@ -38,7 +38,7 @@ def _active_profile() -> tuple[str, dict[str, Any]]:
     home = typed_path(os.environ.get("PREFECT_HOME") or "~/.prefect")
     path = Path(os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml")
     # Whoever has broken the file hears of it from Prefect.
-    with contextlib.suppress(OSError, ValueError, AttributeError):
+    with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
         profiles = tomllib.loads(path.read_text("utf-8"))
         name = os.environ.get("PREFECT_PROFILE") or profiles.get("active", "")
         values = profiles.get("profiles", {}).get(name, {})

@@ -52,7 +52,11 @@ def test_the_environment_goes_before_it_and_names_another(monkeypatch, profiles)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "active =", 'active = "gone"', 'active = "x"\n[profiles]\nx = 3', "profiles = 3"]
+    "text",
+    [
+        *("", "active =", 'active = "gone"', 'active = "x"\n[profiles]\nx = 3', "profiles = 3"),
+        'active = ["mine"]\n[profiles.mine]\nPREFECT_API_URL = "http://x/api"',
+    ],
 )
 def test_where_there_is_no_such_profile_nothing_is_set(text, profiles):
     profiles.write_text(text)
