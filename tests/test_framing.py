@@ -61,9 +61,7 @@ def frames(draw: st.DrawFn, *, from_client: bool) -> bytes:
 def streams(draw: st.DrawFn, *, from_client: bool) -> list[bytes]:
     """Frames, or bytes that are none, in pieces that end anywhere."""
     stream = b"".join(draw(st.lists(frames(from_client=from_client), max_size=8)))
-    stream += draw(
-        st.sampled_from([b"", b"", b"\x82", b"\x82\xff", b"\x83\x85", b"\x89\x7e\x01\x00"])
-    )
+    stream += draw(st.sampled_from(TAILS))
     ends = sorted(draw(st.lists(st.integers(0, len(stream)), max_size=6)))
     return [stream[i:j] for i, j in itertools.pairwise([0, *ends, len(stream)]) if i < j]
 

@@ -2,7 +2,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -77,14 +77,3 @@ def reserved(monkeypatch) -> Iterator[None]:
     yield
     for mark in ours:
         mark.close()
-
-
-@pytest.fixture
-def free_port() -> Callable[[], int]:
-    def find() -> int:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-            return port
-
-    return find
