@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from websockets.asyncio.server import Server as WebSocketServer
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.datastructures import Headers
-from websockets.exceptions import InvalidHandshake
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.http11 import Request, Response
 
 from plugrl import __version__
@@ -285,7 +285,8 @@ class Server:
 def _in_one_line(record: logging.LogRecord) -> bool:
     """Tell of a stranger without a traceback; of a mistake of ours there is one."""
     error = record.exc_info[1] if record.exc_info else None
-    if isinstance(error, InvalidHandshake):
+    # ConnectionClosed: gone, or sent what no client sends, before the handshake was answered.
+    if isinstance(error, InvalidHandshake | ConnectionClosed):
         record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
         record.msg, record.args = "a connection came to nothing: %s", (error,)
         record.exc_info = None

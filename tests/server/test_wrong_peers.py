@@ -214,3 +214,18 @@ async def test_a_stranger_that_speaks_no_websocket_is_one_line_without_a_traceba
     (record,) = [r for r in caplog.records if r.levelno >= logging.WARNING]
     assert record.exc_info is None
     assert record.getMessage().endswith(": did not receive a valid HTTP request")
+
+
+async def test_a_stranger_that_sends_an_illegal_frame_before_the_answer_is_one_line_too(caplog):
+    async with running(Scripted()) as up, client(up.url) as good:
+        uri = parse_uri(up.url)
+        protocol = ClientProtocol(uri)
+        protocol.send_request(protocol.connect())
+        reader, stranger = await asyncio.open_connection(uri.host, uri.port)
+        stranger.write(b"".join(protocol.data_to_send()) + b"\x83\x80keys")
+        assert await reader.read() == b""
+        stranger.close()
+        await until(lambda: "a connection came to nothing" in caplog.text)
+        await good.exchange([0])
+    (record,) = [r for r in caplog.records if r.levelno >= logging.WARNING]
+    assert record.exc_info is None
