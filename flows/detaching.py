@@ -8,6 +8,7 @@ from pathlib import Path
 
 from plugrl.cli.entry import write
 from plugrl.cli.launch_plan import LaunchPlan
+from plugrl.cli.programs import runnable
 from plugrl.errors import RunRecordError
 from plugrl.runs.home import home
 from plugrl.runs.output_files import prune
@@ -49,10 +50,11 @@ def detach(argv: Sequence[str], plan: LaunchPlan) -> int:
             return process.returncode
         if process.returncode is None:
             write(f"{plan.exp_name} is not up after {START_TIMEOUT_S:g} s; it is left to itself")
+    program = runnable("plugrl-flow")
     write(
         f"run folder: {plan.run_dir}\noutput: {log}\n"
-        f"to look at it: plugrl-flow show {plan.exp_name}\n"
-        f"to stop it: plugrl-flow cancel {plan.exp_name}"
+        f"to look at it: {program} show {plan.exp_name}\n"
+        f"to stop it: {program} cancel {plan.exp_name}"
     )
     return 0
 

@@ -5,10 +5,12 @@ import socket
 from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
+from plugrl.cli.programs import runnable
 from plugrl.config.server import API_KEY_VARIABLE, ServerConfig
 from plugrl.runs.provenance import SECRET, public
 from plugrl.server.auth import is_loopback
 
+CLIENT = "plugrl-run-env-client"
 ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 -- what others bound, not what we bind
 STARTS = {"--resume", "--no-resume", "--overwrite", "--no-overwrite"}
 """Flags that say how a run begins; of these a resume wants its own."""
@@ -23,6 +25,7 @@ def resume_command(typed: Sequence[str], exp_name: str) -> str:
     """
     kept = [argument for argument in public(typed) if argument not in STARTS]
     named = any(a == "--exp-name" or a.startswith("--exp-name=") for a in kept)
+    kept[0] = runnable(kept[0])
     return shlex.join([*kept, *(() if named else ("--exp-name", exp_name)), "--resume"])
 
 
@@ -34,7 +37,7 @@ def invitation(url: str, key: str, env: Sequence[str]) -> str:
         key: the key.
         env: the client's env and its flags; empty where nobody named one.
     """
-    client = ["plugrl-run-env-client", *(env or ["ENV"])]
+    client = [CLIENT, *(env or ["ENV"])]
     client += ["--server-host", reachable(url), SECRET, key]
     return (
         f"api key made for this run ({API_KEY_VARIABLE} in the server's environment keeps one over "
@@ -53,10 +56,11 @@ def waiting_for_clients(
         server: its config.
         has_key: whether clients need a key, which whoever starts them knows.
     """
-    client = ["plugrl-run-env-client", *(env or ["ENV"]), "--server-host", reachable(url)]
+    here = is_loopback(server.host)
+    program = runnable(CLIENT) if here else CLIENT
+    client = [program, *(env or ["ENV"]), "--server-host", reachable(url)]
     if server.tls_cert is not None:
         client += ["--tls-ca", str(server.tls_cert)]
-    here = is_loopback(server.host)
     where = "on this machine; --host 0.0.0.0 lets others in" if here else "on any machine"
     key = f", with the server's key in {API_KEY_VARIABLE}" if has_key else ""
     return f"env clients are waited for, {where}{key}:\n  {shlex.join(client)}"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plugrl.cli.programs import runnable
 from plugrl.cli.table import harmless
 from plugrl.runs.catalog import find_runs
 from plugrl.runs.liveness import observed_state
@@ -14,6 +15,7 @@ from plugrl_tui.core import format as fmt
 if TYPE_CHECKING:
     from plugrl_tui.core.launcher import Launched
 
+PROG = "plugrl-tui"
 _NAMED = 5
 
 
@@ -29,7 +31,7 @@ def going_on(launched: "Iterable[Launched]" = ()) -> str:
         return f"runs go on, but which of them can't be read: {error}"
     lines = [*living.values(), *_starting(launched, set(living))]
     if len(lines) > _NAMED:
-        lines = [*lines[:_NAMED], f"and {len(lines) - _NAMED} more go on: plugrl-tui runs"]
+        lines = [*lines[:_NAMED], f"and {len(lines) - _NAMED} more go on: {runnable(PROG)} runs"]
     return "\n".join(lines)
 
 
@@ -44,7 +46,8 @@ def _living() -> Iterator[tuple[Path, str]]:
             continue
         step = fmt.progress(run.status.step, run.status.total_steps)
         name = harmless(run.record.exp_name)
-        yield run.path, f"{name} goes on (step {step}); back to it: plugrl-tui attach {name}"
+        back = f"{runnable(PROG)} attach {name}"
+        yield run.path, f"{name} goes on (step {step}); back to it: {back}"
 
 
 def _starting(launched: "Iterable[Launched]", told: set[Path]) -> Iterator[str]:

@@ -4,12 +4,13 @@ import socket
 import pytest
 
 from plugrl.cli.command_lines import invitation, reachable, resume_command
+from plugrl.cli.programs import runnable
 
 
 @pytest.mark.parametrize(
     ("typed", "again"),
     [
-        ("plugrl launch a --env b", "plugrl launch a --env b --exp-name x --resume"),
+        ("p launch a --env b", "p launch a --env b --exp-name x --resume"),
         ("p --exp-name x --overwrite --seed 1", "p --exp-name x --seed 1 --resume"),
         ("p --exp-name=x --resume", "p --exp-name=x --resume"),
         ("p --api-key secret --exp-name x", "p --api-key KEY --exp-name x --resume"),
@@ -18,6 +19,11 @@ from plugrl.cli.command_lines import invitation, reachable, resume_command
 )
 def test_a_run_goes_on_by_the_command_that_began_it(typed, again):
     assert resume_command(typed.split(), "x") == again
+
+
+def test_a_program_that_no_shell_would_find_goes_by_its_path(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert resume_command(["plugrl", "launch"], "x").split()[0] == runnable("plugrl") != "plugrl"
 
 
 def test_what_the_shell_would_split_is_quoted():

@@ -8,6 +8,7 @@ import pytest
 
 from plugrl.cli import supervision
 from plugrl.cli.child_process import ChildCommand
+from plugrl.cli.programs import runnable
 from plugrl.cli.restarts import RestartConfig
 from plugrl.cli.supervision import Ending, Onlooker, Outcome, Supervisor
 from plugrl.runs.provenance import Provenance
@@ -114,7 +115,8 @@ async def test_a_signal_that_comes_twice_at_once_is_one(tmp_path, capfd, number)
     out, err = capfd.readouterr()
     assert f"{number.name}: stopping" in err
     assert "second" not in err
-    assert out.endswith("stopped; to go on: plugrl launch --exp-name x --resume\n")
+    plugrl = runnable("plugrl")
+    assert out.endswith(f"stopped; to go on: {plugrl} launch --exp-name x --resume\n")
 
 
 KILLED = (Outcome.FAILED, "the server was ended by SIGKILL")

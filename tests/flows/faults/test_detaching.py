@@ -29,7 +29,7 @@ def test_the_command_returns_once_the_server_is_up_and_the_run_goes_on(tmp_path:
     assert re.search(
         r"^x trains in the background, at ws://127.0.0.1:\d+$", done.stdout, re.MULTILINE
     )
-    assert "to stop it: plugrl-flow cancel x" in done.stdout
+    assert re.search(r"^to stop it: \S*plugrl-flow cancel x$", done.stdout, re.MULTILINE)
     folder = tmp_path / "checkpoints" / "ppo" / "gaussian-policy" / "x"
     assert "--no-prefect" in read_run(folder).argv
     pid = read_status(folder).pid

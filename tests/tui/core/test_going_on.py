@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from plugrl.cli.programs import runnable
 from plugrl.runs.liveness import own_birth, own_start
 from plugrl.runs.records import RunState, update_status
 from plugrl_tui.core.going_on import going_on
@@ -42,7 +43,7 @@ def test_where_nothing_goes_on_nothing_is_told(tmp_path):
 
 def test_a_run_that_goes_on_is_told_with_the_way_back(tmp_path):
     make_run(tmp_path, "mine", state=RunState.RUNNING, step=2048, **HERE)
-    words = "mine goes on (step 2.05k); back to it: plugrl-tui attach mine"
+    words = f"mine goes on (step 2.05k); back to it: {runnable('plugrl-tui')} attach mine"
     assert going_on() == words
 
 
@@ -59,7 +60,7 @@ def test_of_many_runs_the_first_are_told_and_how_many_more_there_are(tmp_path):
         make_run(tmp_path, f"run-{number}", state=RunState.WAITING, **HERE)
     lines = going_on().splitlines()
     assert len(lines) == 6
-    assert lines[-1] == "and 2 more go on: plugrl-tui runs"
+    assert lines[-1] == f"and 2 more go on: {runnable('plugrl-tui')} runs"
 
 
 def test_a_run_that_still_starts_is_told_until_it_has_a_record_or_has_ended(tmp_path, launched):
