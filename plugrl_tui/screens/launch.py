@@ -174,6 +174,8 @@ class LaunchScreen(RoomScreen):
             return
         if event.purpose == FIND:
             self._show(replace(self.table.view, find=event.text))
+            if event.text:
+                self.table.go_to_first_field()
         else:
             self._set(event.purpose, event.text)
 
@@ -251,11 +253,15 @@ class LaunchScreen(RoomScreen):
 
     def action_start(self) -> None:
         """Check everything and start."""
-        if self.errors:
-            self.action_next_error()
-            self.notify(next(iter(self.errors.values())), severity="error")
-            return
-        self._start(self.named)
+        if self.draft.verdict.errors:
+            self._say_what_is_wrong()
+        else:
+            # What this machine lacked when it was last looked at it may have by now.
+            self._start(self.named)
+
+    def _say_what_is_wrong(self) -> None:
+        self.action_next_error()
+        self.notify(next(iter(self.errors.values())), severity="error")
 
     @work(thread=True, exclusive=True, group="start")
     def _start(self, draft: Draft) -> None:
@@ -273,7 +279,7 @@ class LaunchScreen(RoomScreen):
     def _refuse(self, found: list[Finding]) -> None:
         self._findings = {finding.key: finding for finding in found}
         self._show()
-        self.action_start()
+        self._say_what_is_wrong()
 
     def _watch(self, launched: Launched, draft: Draft) -> None:
         from plugrl_tui.modals.starting import Starting

@@ -54,6 +54,10 @@ class FieldTable(CursorPane):
         places = [place for place, row in enumerate(self.form) if row.key == key]
         self.put(places[0] if places else self.cursor)
 
+    def go_to_first_field(self) -> None:
+        """Put the cursor on the first row that is no group's, if there is one."""
+        self.go_to(next((row.key for row in self.form if not row.is_group), None))
+
     def open_at(self, key: str) -> None:
         """Put the cursor on a row, and make sure that it is seen."""
         group = key.partition(".")[0]

@@ -8,7 +8,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 
 from plugrl_tui.app import PlugRLApp, Start
-from plugrl_tui.core import kept_draft
+from plugrl_tui.core import kept_draft, launcher
 from plugrl_tui.core.draft import Draft
 from plugrl_tui.modals.checkpoint import CheckpointPicker
 from plugrl_tui.screens.launch import LaunchScreen
@@ -190,6 +190,8 @@ async def test_find_and_changed_only_leave_few_fields() -> None:
         await pilot.press("slash", *"discount", "enter")
         await until(pilot, lambda: "algo.gamma" in [row.key for row in screen.table.form])
         assert "run.seed" not in [row.key for row in screen.table.form]
+        first = next(row for row in screen.table.form if not row.is_group)
+        assert screen.table.current == first
         await pilot.press("escape", "m")
         fields = [row.key for row in screen.table.form if not row.is_group]
         assert fields == ["clients.num_procs", "clients.num_envs"]
@@ -226,8 +228,8 @@ async def test_a_name_that_is_taken_is_refused_and_a_free_one_named(here: Path) 
         await type_value(pilot, screen, "run.exp_name", "mine")
         await until(pilot, lambda: "mine is taken; mine-2 is free" in seen(app))
         await pilot.press("ctrl+r")
+        await until(pilot, lambda: "mine is taken" in notes(pilot))
         assert app.screen is screen
-        assert "mine is taken" in notes(pilot)
 
 
 async def test_a_port_that_is_taken_is_refused() -> None:
@@ -238,6 +240,26 @@ async def test_a_port_that_is_taken_is_refused() -> None:
             screen = await opened(pilot)
             await type_value(pilot, screen, "server.port", str(port))
             await until(pilot, lambda: f"can't listen on 127.0.0.1:{port}" in seen(app))
+
+
+async def test_what_the_machine_lacked_is_looked_at_again_at_the_next_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unable(_: Draft) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(launcher, "launch", unable)
+    app = app_with()
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(pilot)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            await type_value(pilot, screen, "server.port", str(taken.getsockname()[1]))
+            await until(pilot, lambda: "can't listen" in seen(app))
+            await pilot.press("ctrl+r")
+            await until(pilot, lambda: "can't listen" in notes(pilot))
+            assert "no more processes" not in notes(pilot)
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "can't start: no more processes" in notes(pilot))
 
 
 async def test_without_local_clients_their_command_is_shown() -> None:
