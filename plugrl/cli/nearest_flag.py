@@ -25,8 +25,11 @@ def require_known(argv: Sequence[str], known: Collection[str], prog: str) -> Non
         UsageError: one is not known.
     """
     for argument in argv:
-        name = argument.partition("=")[0].removeprefix("--")
-        if argument.startswith("--") and name and name != "help" and not _is_of(name, known):
+        # Underscores are taken for hyphens by tyro too, whose own flags are for shells.
+        name = argument.partition("=")[0].removeprefix("--").replace("_", "-")
+        if not argument.startswith("--") or name in {"", "help"} or name.startswith("tyro-"):
+            continue
+        if not _is_of(name, known):
             raise UsageError(unknown_flag(name, known, prog))
 
 

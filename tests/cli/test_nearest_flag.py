@@ -55,6 +55,11 @@ def test_flags_that_there_are_pass_with_values_that_look_like_anything():
     require_known(argv, KNOWN, "plugrl x")
 
 
+def test_underscores_and_tyro_s_own_flags_are_tyro_s_matter():
+    argv = ["--exp_name", "x", "--algo.learning_rate=1", "--tyro-print-completion", "bash"]
+    require_known(argv, KNOWN, "plugrl x")
+
+
 def test_a_parser_of_a_few_flags_names_the_one_that_was_meant(capsys):
     parser = FlagParser(prog="plugrl-flow list")
     parser.add_argument("--forget-gone", action="store_true")
