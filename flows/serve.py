@@ -49,7 +49,7 @@ async def serve(attempt: int, run_dir: str) -> State[Any] | None:
     with telling_of_errors():
         training_run = order.build(save=_save_on(asyncio.get_running_loop()), resume=_resume)
         link.stop = training_run.server.request_stop
-        reason = await order.serve(training_run, link.listening, link.concluded)
+        reason = await order.serve(training_run, link.listening, link.concluded, link.stopping)
     tell(reason)
     if reason is StopReason.STOPPED:
         return Cancelled(message="stopped on request; the checkpoint is saved")

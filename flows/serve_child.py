@@ -80,7 +80,7 @@ def _plainly(order: Order, link: Link) -> StopReason:
         resume=lambda exp_dir: patiently(searching(exp_dir, order.spec)),
     )
     link.stop = training_run.server.request_stop
-    return event_loop.run(order.serve(training_run, link.listening, link.concluded))
+    return event_loop.run(order.serve(training_run, link.listening, link.concluded, link.stopping))
 
 
 if __name__ == "__main__":

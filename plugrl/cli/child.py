@@ -5,10 +5,10 @@
 
 ``DESCRIPTOR`` is a socket to the supervisor, ``PROVENANCE`` the JSON of ``plugrl.runs.provenance``.
 The second form gets all that comes after ``DESCRIPTOR`` over the socket. A server writes news to
-it, one JSON object a line: ``{"listening": URL}`` once clients can connect, ``{"concluded":
-"done"}`` or ``"stopped"`` once nothing is left to save, ``{"failed": SENTENCE}`` before it ends for
-a reason. When the supervisor's end closes, for whatever reason and SIGKILL too, the child asks
-itself to stop.
+it, one JSON object a line: ``{"listening": URL}`` once clients can connect, ``{"stopping": true}``
+once somebody has asked it to stop, ``{"concluded": "done"}`` or ``"stopped"`` once nothing is left
+to save, ``{"failed": SENTENCE}`` before it ends for a reason. When the supervisor's end closes, for
+whatever reason and SIGKILL too, the child asks itself to stop.
 """
 
 import contextlib
@@ -60,7 +60,7 @@ class Link:
         """Have ``stop`` done when the supervisor's end closes."""
         threading.Thread(target=self._follow, daemon=True).start()
 
-    def tell(self, **news: str) -> None:
+    def tell(self, **news: str | bool) -> None:
         """Send news, unless nobody is there to hear them."""
         with contextlib.suppress(OSError):
             self._socket.sendall(f"{json.dumps(news)}\n".encode())
@@ -68,6 +68,10 @@ class Link:
     def listening(self, url: str) -> None:
         """Tell where clients can connect."""
         self.tell(listening=url)
+
+    def stopping(self) -> None:
+        """Tell that somebody, a viewer for instance, has asked for a stop."""
+        self.tell(stopping=True)
 
     def concluded(self, reason: StopReason) -> None:
         """Tell that the loop has ended, and that nothing is left to save."""
@@ -88,7 +92,7 @@ def serve(order: Order, link: Link) -> StopReason:
     """Serve, and nothing else."""
     training_run = order.build()
     link.stop = training_run.server.request_stop
-    return event_loop.run(order.serve(training_run, link.listening, link.concluded))
+    return event_loop.run(order.serve(training_run, link.listening, link.concluded, link.stopping))
 
 
 def main(serve: Serve = serve, warm_up: Callable[[], None] = lambda: None) -> int:

@@ -75,6 +75,8 @@ class Child:
         """Why it is about to end, once it has said so."""
         self.conclusion: str | None = None
         """``done`` or ``stopped``, once its loop has ended and all that there was is saved."""
+        self.is_stopping = False
+        """Whether somebody has asked it to stop, who need not have asked us."""
         self._process = process
         self._link = link
         loop = asyncio.get_running_loop()
@@ -145,6 +147,7 @@ class Child:
                 news = json.loads(line)
                 if "listening" in news and not self._listening.done():
                     self._listening.set_result(news["listening"])
+                self.is_stopping |= news.get("stopping", False)
                 self.failure = news.get("failed", self.failure)
                 self.conclusion = news.get("concluded", self.conclusion)
         except OSError:

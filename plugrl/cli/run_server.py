@@ -36,6 +36,7 @@ SERVER_PACKAGES = {"torch", "safetensors", "rich", "tensorboard", "psutil"}
 
 OnListening: TypeAlias = Callable[[str], None]
 OnConcluded: TypeAlias = Callable[["StopReason"], None]
+OnStopping: TypeAlias = Callable[[], None]
 
 
 def main() -> NoReturn:
@@ -74,6 +75,7 @@ class Order:
         training_run: "TrainingRun",
         on_listening: OnListening | None = None,
         on_concluded: OnConcluded | None = None,
+        on_stopping: OnStopping | None = None,
     ) -> "StopReason":
         """Serve until the run is finished or stopped, and tell the person how it went.
 
@@ -81,6 +83,7 @@ class Order:
             training_run: what ``build`` made.
             on_listening: called with the server's URL once clients can connect.
             on_concluded: called once nothing is left to save.
+            on_stopping: called once somebody has asked for a stop.
         """
 
         def opened(url: str) -> None:
@@ -88,7 +91,9 @@ class Order:
             if on_listening is not None:
                 on_listening(url)
 
-        reason = await training_run.run(on_listening=opened, on_concluded=on_concluded)
+        reason = await training_run.run(
+            on_listening=opened, on_concluded=on_concluded, on_stopping=on_stopping
+        )
         self._conclude(training_run, reason)
         return reason
 

@@ -31,6 +31,8 @@ TERM_GRACE_S = 10.0
 DISK_TIMEOUT_S = 5.0
 """How long a look at the checkpoints may take; what was known before has to do then."""
 
+ON_REQUEST = "stopped on request"
+
 T = TypeVar("T")
 
 
@@ -233,6 +235,10 @@ class Supervisor:
     async def _judge(self, attempt: int, server: Child, *, listened: bool) -> Ending:
         code = await server.wait()
         reason = await server.last_words() or _how(code)
+        if server.is_stopping:
+            # A viewer asks the server alone; who wanted an end wants no other attempt.
+            self._stop_reason = self._stop_reason or ON_REQUEST
+            self._stop.set()
         if code > SIGNAL_EXIT_CODE and server.conclusion is not None:
             # What it had still to do concerns nobody but the process itself.
             logger.warning("%s, after it had saved all there was", reason)

@@ -47,6 +47,8 @@ class Recording:
         self._ending: Ending | None = None
         self.on_concluded: Callable[[StopReason], None] = lambda reason: None
         """Called on the event loop once nothing is left to save."""
+        self.on_stopping: Callable[[], None] = lambda: None
+        """Called on the event loop once somebody has asked for a stop."""
         self._recorder = RunRecorder(folder.path, spec.provenance.owner, self._progress)
         self._lines = _LogLines(self._recorder)
 
@@ -77,7 +79,7 @@ class Recording:
     def watch(self, server: Server) -> None:
         """Follow ``server``, which does not run yet."""
         self._server = server
-        server.loop.observer = _Observer(self._recorder, self._concluded)
+        server.loop.observer = _Observer(self._recorder, self._concluded, self._stopping)
 
     def recorded(self, saver: Saver) -> Saver:
         """The same saver, whose checkpoints and failures are events."""
@@ -136,6 +138,9 @@ class Recording:
     def _concluded(self, reason: StopReason) -> None:
         self.on_concluded(reason)
 
+    def _stopping(self) -> None:
+        self.on_stopping()
+
     def _record(self) -> RunRecord:
         spec = self._spec
         return RunRecord(
@@ -175,9 +180,15 @@ class _LogLines(logging.Handler):
 class _Observer(LoopObserver):
     """What the loop tells."""
 
-    def __init__(self, recorder: RunRecorder, on_concluded: Callable[[StopReason], None]) -> None:
+    def __init__(
+        self,
+        recorder: RunRecorder,
+        on_concluded: Callable[[StopReason], None],
+        on_stopping: Callable[[], None],
+    ) -> None:
         self._recorder = recorder
         self._on_concluded = on_concluded
+        self._on_stopping = on_stopping
 
     def worker_joined(self, worker: Worker) -> None:
         self._recorder.event("worker_joined", worker=worker.id, address=worker.address)
@@ -189,6 +200,7 @@ class _Observer(LoopObserver):
 
     def stopping(self) -> None:
         self._recorder.event("stopping")
+        self._on_stopping()
 
     def concluded(self, reason: StopReason) -> None:
         self._on_concluded(reason)

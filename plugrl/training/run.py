@@ -46,6 +46,7 @@ from plugrl.training.tracking.tracker import Tracker
 OnListening = Callable[[str], None]
 """Called once with the server's URL."""
 OnConcluded = Callable[[StopReason], None]
+OnStopping = Callable[[], None]
 """Called once nothing is left to save."""
 
 
@@ -130,6 +131,7 @@ class TrainingRun:
         handle_signals: bool = True,
         on_listening: OnListening | None = None,
         on_concluded: OnConcluded | None = None,
+        on_stopping: OnStopping | None = None,
     ) -> StopReason:
         """Serve until the algorithm is finished or somebody asks to stop.
 
@@ -137,6 +139,7 @@ class TrainingRun:
             handle_signals: whether SIGINT and SIGTERM ask to stop.
             on_listening: called with the URL once clients can connect.
             on_concluded: called once the loop has ended and nothing is left to save.
+            on_stopping: called once somebody has asked for a stop.
 
         Raises:
             UsageError: the port is taken.
@@ -150,6 +153,8 @@ class TrainingRun:
 
         if on_concluded is not None:
             self._recording.on_concluded = on_concluded
+        if on_stopping is not None:
+            self._recording.on_stopping = on_stopping
         try:
             with self._recording.listening():
                 reason = await self._serve(handle_signals, opened)

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from websockets.asyncio.client import connect
 
 from plugrl.cli import supervision
 from plugrl.cli.child_process import ChildCommand
@@ -221,6 +222,9 @@ signal.signal(signal.SIGTERM, die)
 signal.signal(signal.SIGINT, die)
 if "silent" not in sys.argv:
     tell(listening="ws://127.0.0.1:9")
+if "asked" in sys.argv:
+    tell(stopping=True)
+    die()
 while True:
     time.sleep(60)
 """
@@ -278,6 +282,31 @@ async def test_a_server_that_dies_during_a_stop_has_failed_only_where_something_
     onlooker = Stopper(signal.SIGTERM)
     ending = await Supervisor(plan, restarts=RestartConfig(), onlooker=onlooker).run()
     assert ending == Ending(attempt=1, outcome=outcome, exit_code=code, reason=reason)
+
+
+async def test_a_server_that_dies_while_it_stops_for_a_viewer_is_not_followed_by_another(tmp_path):
+    restarts = RestartConfig(retries=3, retry_delay=0.0)
+    ending = await Supervisor(DyingPlan(tmp_path, "asked"), restarts=restarts).run()
+    assert (ending.attempt, ending.outcome, ending.exit_code) == (1, Outcome.FAILED, 128 + 9)
+    assert ending.reason == "the server was ended by SIGKILL during the stop, before it had saved"
+
+
+async def test_a_stop_that_a_viewer_asked_the_server_for_is_known_here(tmp_path):
+    stops: list[asyncio.Task[None]] = []
+
+    async def stop(url: str) -> None:
+        async with connect(f"{url}/monitor") as viewer:
+            await viewer.send('{"command": "stop"}')
+            async for _ in viewer:
+                pass
+
+    class Viewer(Onlooker):
+        def listening(self, attempt: int, url: str) -> None:
+            stops.append(asyncio.create_task(stop(url)))
+
+    ending = await Supervisor(PlanOfTwo(tmp_path, dummies, *ENDLESS), onlooker=Viewer()).run()
+    await asyncio.gather(*stops, return_exceptions=True)
+    assert (ending.outcome, ending.reason) == (Outcome.STOPPED, "stopped on request")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
