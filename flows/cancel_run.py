@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Sequence
 
-from flows.run_words import state_of, steps_of
+from flows.run_words import reason_of, state_of, steps_of
 from plugrl.cli.entry import EXIT_FAILED, write
 from plugrl.cli.nearest_flag import FlagParser
 from plugrl.errors import UsageError
@@ -50,8 +50,10 @@ def run(argv: Sequence[str], prog: str) -> int:
         time.sleep(POLL_S)
     saved = None if found.status is None else found.status.last_checkpoint
     kept = "without a checkpoint" if saved is None else f"its checkpoint is {saved.path}"
-    write(f"{name} is {state_of(found)} at step {steps_of(found)}; {kept}")
-    return 0 if state_of(found) in PEACEFUL else EXIT_FAILED
+    peaceful = state_of(found) in PEACEFUL
+    why = "" if peaceful else f": {reason_of(found)}"
+    write(f"{name} is {state_of(found)} at step {steps_of(found)}{why}; {kept}")
+    return 0 if peaceful else EXIT_FAILED
 
 
 def _ask(run: FoundRun) -> None:

@@ -54,6 +54,15 @@ def test_the_list_says_how_each_run_is_and_why(tmp_path, capsys):
     assert by_name["failed"].endswith("the loss is nan")
 
 
+def test_a_run_that_left_no_last_word_on_a_full_disk_is_told_with_it(tmp_path, capsys, monkeypatch):
+    make_run(tmp_path, "lost", RunState.RUNNING, **GONE)
+    full = shutil.disk_usage(tmp_path)._replace(free=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+    assert list_runs.run([], "plugrl-flow list") == 0
+    out = capsys.readouterr().out
+    assert out.endswith("is gone without a last word; the disk of its folder is full\n")
+
+
 def test_a_run_without_a_status_is_lost_and_a_damaged_one_is_named(tmp_path, capsys):
     (make_run(tmp_path, "bare", RunState.DONE) / "status.json").unlink()
     damaged = make_run(tmp_path, "damaged", RunState.DONE)
@@ -193,9 +202,10 @@ def test_a_run_is_cancelled_by_its_process_and_waited_for(tmp_path, capsys, end,
         records.update_status(folder, pid=supervisor.pid, pid_started=started)
         assert cancel_run.run(["one"], "plugrl-flow cancel") == code
         assert supervisor.wait(60) == 0
+    why = ": so it ended" if code else ""
     assert capsys.readouterr().out == (
         "one was asked to stop; waiting until it has saved ...\n"
-        f"one is {end} at step 4,096 / 1,000,000; its checkpoint is {folder / '2048'}\n"
+        f"one is {end} at step 4,096 / 1,000,000{why}; its checkpoint is {folder / '2048'}\n"
     )
 
 
