@@ -42,6 +42,8 @@ class Backoff:
         if self._failures >= config.retry_limit:
             raise ConnectionLostError(
                 f"gave up after {self._failures} attempts in a row, the last one: {error}"
+                if self._failures > 1
+                else f"gave up after one attempt: {error}"
             )
         longest = max(config.retry_first_s, config.retry_max_s)
         # Bounded, because floats end at 2.0**1024.

@@ -44,10 +44,9 @@ class ClientSummary:
     def __str__(self) -> str:
         """A line for the log."""
         which = f" of the last {RECENT}:" if self.num_episodes > RECENT else ""
-        return (
-            f"{self.num_episodes} episodes, {self.num_steps} steps, "
-            f"mean return{which} {self.mean_return:.2f}"
-        )
+        episodes = "1 episode" if self.num_episodes == 1 else f"{self.num_episodes} episodes"
+        steps = "1 step" if self.num_steps == 1 else f"{self.num_steps} steps"
+        return f"{episodes}, {steps}, mean return{which} {self.mean_return:.2f}"
 
 
 def run_env_client(

@@ -42,6 +42,11 @@ def test_the_last_attempt_ends_in_a_sentence_with_its_reason():
         backoff.next_pause(LOST)
 
 
+def test_a_single_attempt_is_no_row_of_them():
+    with pytest.raises(ConnectionLostError, match=r"^gave up after one attempt: no server"):
+        Backoff(ClientConfig(retry_limit=1)).next_pause(LOST)
+
+
 def test_the_fifth_resync_in_a_row_is_the_last_and_says_where_the_reason_is():
     backoff = Backoff(ClientConfig())
     for _ in range(4):

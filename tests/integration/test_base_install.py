@@ -71,7 +71,7 @@ def test_its_client_plays_an_episode_for_a_server_of_another_environment(environ
         timeout=60,
     )
     assert client.returncode == 0, client.stderr
-    assert "done: 1 episodes, 100 steps, mean return 100.00" in client.stderr
+    assert "done: 1 episode, 100 steps, mean return 100.00" in client.stderr
     server.process.terminate()
     assert server.finish()[0] == 0
 
