@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -39,6 +40,14 @@ def plugrl_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLUGRL_HOME", str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def our_programs_are_found() -> Iterator[None]:
+    """As in an activated environment: commands that are told to be typed are bare names."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+        yield
 
 
 @pytest.fixture(scope="session")
