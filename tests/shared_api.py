@@ -8,9 +8,11 @@ import fcntl
 import os
 import socket
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from flows import api, settings
@@ -23,6 +25,26 @@ def unused_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+class Patient(httpx.HTTPTransport):
+    """Asks again while the database is busy for another worker, as Prefect's own client does."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The answer; the refusal, after ten seconds of them."""
+        never = threading.Event()
+        for _ in range(100):
+            answer = super().handle_request(request)
+            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                return answer
+            answer.close()
+            never.wait(0.1)
+        return super().handle_request(request)
+
+
+def client_of(api_url: str) -> httpx.Client:
+    """A client of the shared API, for what a test asks of it directly."""
+    return httpx.Client(base_url=api_url, transport=Patient(), timeout=30)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ import pytest
 
 from plugrl.runs import prefect_api as addresses
 from plugrl_tui.core.prefect_link import flow_summary
+from tests.shared_api import client_of
 
 pytestmark = pytest.mark.integration
 
@@ -23,7 +24,7 @@ def make_run(client: httpx.Client, name: str, state: str, parent: str | None = N
 
 
 def test_a_flow_with_two_attempts_is_one_sentence(prefect_api: str) -> None:
-    with httpx.Client(base_url=prefect_api, trust_env=False) as client:
+    with client_of(prefect_api) as client:
         parent = make_run(client, "train", "COMPLETED")
         make_run(client, "serve", "CRASHED", parent)
         make_run(client, "serve", "COMPLETED", parent)

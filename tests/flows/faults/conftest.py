@@ -14,12 +14,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
-import httpx
 import psutil
 import pytest
 
 from plugrl.errors import RunRecordError
 from plugrl.runs.records import Event, RunStatus, read_events, read_status
+from tests.shared_api import client_of
 from tests.with_us import WITH_US
 
 MARK = "PLUGRL_TEST_MARK"
@@ -153,9 +153,8 @@ class Run:
 
 
 def api(path: str, **body: Any) -> Any:
-    answer = httpx.post(f"{os.environ['PREFECT_API_URL']}{path}", json=body, timeout=30)
-    answer.raise_for_status()
-    return answer.json()
+    with client_of(os.environ["PREFECT_API_URL"]) as client:
+        return client.post(path, json=body).raise_for_status().json()
 
 
 def flow_run_of(name: str) -> Any:

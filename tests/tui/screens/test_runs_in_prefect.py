@@ -19,6 +19,7 @@ from plugrl_tui.core.remembered import Remembered, RememberedRow
 from plugrl_tui.modals.remembered import RememberedBox
 from plugrl_tui.screens.launch import LaunchScreen
 from plugrl_tui.screens.runs import RunsScreen
+from tests.shared_api import client_of
 from tests.tui.pictures import seen, until
 from tests.tui.run_folders import make_run
 
@@ -37,7 +38,7 @@ def client(
     prefect_api: str, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[httpx.Client]:
     monkeypatch.setenv(addresses.API_VARIABLE, prefect_api)
-    with httpx.Client(base_url=prefect_api, trust_env=False) as client:
+    with client_of(prefect_api) as client:
         yield client
 
 
