@@ -29,16 +29,16 @@ def resume_command(typed: Sequence[str], exp_name: str) -> str:
     return shlex.join([*kept, *(() if named else ("--exp-name", exp_name)), "--resume"])
 
 
-def invitation(url: str, key: str, env: Sequence[str]) -> str:
+def invitation(url: str, key: str, env: Sequence[str], server: ServerConfig) -> str:
     """What env clients, on any machine, need to know of a server whose key was made for one run.
 
     Args:
         url: where the server listens.
         key: the key.
         env: the client's env and its flags; empty where nobody named one.
+        server: its config.
     """
-    client = [CLIENT, *(env or ["ENV"])]
-    client += ["--server-host", reachable(url), SECRET, key]
+    client = [*_client(CLIENT, url, env, server), SECRET, key]
     return (
         f"api key made for this run ({API_KEY_VARIABLE} in the server's environment keeps one over "
         f"restarts); clients connect with:\n  {shlex.join(client)}"
@@ -57,13 +57,15 @@ def waiting_for_clients(
         has_key: whether clients need a key, which whoever starts them knows.
     """
     here = is_loopback(server.host)
-    program = runnable(CLIENT) if here else CLIENT
-    client = [program, *(env or ["ENV"]), "--server-host", reachable(url)]
-    if server.tls_cert is not None:
-        client += ["--tls-ca", str(server.tls_cert)]
+    client = _client(runnable(CLIENT) if here else CLIENT, url, env, server)
     where = "on this machine; --host 0.0.0.0 lets others in" if here else "on any machine"
     key = f", with the server's key in {API_KEY_VARIABLE}" if has_key else ""
     return f"env clients are waited for, {where}{key}:\n  {shlex.join(client)}"
+
+
+def _client(program: str, url: str, env: Sequence[str], server: ServerConfig) -> list[str]:
+    trust = [] if server.tls_cert is None else ["--tls-ca", str(server.tls_cert)]
+    return [program, *(env or ["ENV"]), "--server-host", reachable(url), *trust]
 
 
 def reachable(url: str) -> str:

@@ -170,7 +170,7 @@ class LaunchPlan:
         env = [] if self.choice is None else self.choice.client_arguments(self.env)
         if self._gate.made_key:
             assert self._gate.key is not None
-            write(invitation(url, self._gate.key, env))
+            write(invitation(url, self._gate.key, env, self.arguments.server))
         else:
             has_key = self._gate.key is not None
             write(waiting_for_clients(url, env, self.arguments.server, has_key=has_key))

@@ -102,7 +102,7 @@ class Order:
         gate = training_run.server.gate
         if gate.made_key:
             assert gate.key is not None
-            write(invitation(url, gate.key, self.env_arguments))
+            write(invitation(url, gate.key, self.env_arguments, training_run.server.config))
 
     def _conclude(self, training_run: "TrainingRun", reason: "StopReason") -> None:
         # A supervisor reads orders and serves none: what that takes stays out of it.

@@ -1,10 +1,13 @@
 import shlex
 import socket
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from plugrl.cli.command_lines import invitation, reachable, resume_command
 from plugrl.cli.programs import runnable
+from plugrl.config.server import ServerConfig
 
 
 @pytest.mark.parametrize(
@@ -39,11 +42,15 @@ def test_all_addresses_are_reached_by_the_machines_name():
 
 
 def test_an_invitation_is_a_whole_command():
-    named = invitation("ws://10.0.0.1:1", "k", ["hopper", "--env.action-bounds=rescale"])
+    server = ServerConfig(host="10.0.0.1", port=1)
+    hopper = ["hopper", "--env.action-bounds=rescale"]
+    named = invitation("ws://10.0.0.1:1", "k", hopper, server)
     assert named.splitlines()[1].strip() == (
         "plugrl-run-env-client hopper --env.action-bounds=rescale "
         "--server-host ws://10.0.0.1:1 --api-key k"
     )
-    unnamed = invitation("ws://10.0.0.1:1", "k", [])
+    unnamed = invitation("ws://10.0.0.1:1", "k", [], server)
     assert "plugrl-run-env-client ENV --server-host" in unnamed
     assert "PLUGRL_API_KEY" in unnamed
+    secured = replace(server, tls_cert=Path("c.pem"), tls_key=Path("k.pem"))
+    assert "--tls-ca c.pem --api-key k" in invitation("wss://10.0.0.1:1", "k", hopper, secured)
