@@ -9,7 +9,8 @@ illegal, which it answers as it always does.
 
 import os
 import struct
-from typing import NamedTuple
+
+from plugrl.bundles import bundle
 
 try:
     from websockets.speedups import apply_mask
@@ -32,7 +33,8 @@ HEAD_END = b"\r\n\r\n"
 """Where the opening handshake's HTTP head ends and frames begin."""
 
 
-class Cut(NamedTuple):
+@bundle
+class Cut:
     """A part of the stream."""
 
     is_message: bool
@@ -50,6 +52,7 @@ class Lane:
             from_client: whether the peer is a client, whose frames are masked.
         """
         self._mask_bit = _MASKED if from_client else 0
+        self._num_key_bytes = _KEY_BYTES if from_client else 0
         self._in_fragments = False
         self._gave_up = False
         self._held = bytearray()
@@ -94,18 +97,17 @@ class Lane:
         start = at + 2
         if start > len(data):
             return start, start
-        second = data[at + 1]
-        if second & _MASKED != self._mask_bit or data[at] not in _LEGAL:
+        # More than the largest length where the mask bit is not what it has to be.
+        length = data[at + 1] ^ self._mask_bit
+        if length > _LENGTH or data[at] not in _LEGAL:
             return None
-        length = second & _LENGTH
         if length > _SHORT:
             extended = start
             start += _LENGTH_BYTES[length]
             if start > len(data):
                 return start, start
             length = int.from_bytes(data[extended:start], "big")
-        if self._mask_bit:
-            start += _KEY_BYTES
+        start += self._num_key_bytes
         # Of fragments, those that came before count too: the library keeps that account.
         return (start, start + length) if length <= max_bytes else None
 
@@ -113,7 +115,7 @@ class Lane:
         first = data[at]
         if first == _BINARY and not self._in_fragments:
             payload = data[start:stop]
-            if self._mask_bit:
+            if self._num_key_bytes:
                 payload = apply_mask(payload, data[start - _KEY_BYTES : start])
             return Cut(is_message=True, data=payload)
         if first & _OPCODE in _DATA:

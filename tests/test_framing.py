@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 from websockets.protocol import CLIENT, OPEN, SERVER, Protocol
 
-from plugrl.framing import Lane, binary_frame
+from plugrl.framing import Cut, Lane, binary_frame
 
 MAX_BYTES = 2**17
 TAILS = [b"", b"", b"\x82", b"\x82\xff", b"\x83\x85", b"\x89\x7e\x01\x00"]
@@ -36,12 +36,12 @@ def through_lane(pieces: list[bytes], *, from_client: bool) -> tuple[object, obj
     protocol, lane = library(from_client=from_client), Lane(from_client=from_client)
     events: list[tuple[Opcode, bool, bytes]] = []
     for piece in pieces:
-        for is_message, part in lane.cut(piece, MAX_BYTES):
-            if not is_message:
-                protocol.receive_data(part)
+        for cut in lane.cut(piece, MAX_BYTES):
+            if not cut.is_message:
+                protocol.receive_data(cut.data)
                 events += seen(protocol.events_received())
             elif protocol.state is OPEN:
-                events.append((Opcode.BINARY, True, part))
+                events.append((Opcode.BINARY, True, cut.data))
     return events, protocol.state, repr(protocol.parser_exc)
 
 
@@ -94,7 +94,7 @@ def test_a_message_is_whole_when_its_last_byte_comes(from_client: bool) -> None:
     frame = binary_frame(message, from_client=from_client)
     for start in range(0, len(frame) - 1, 999):
         assert lane.cut(frame[start : min(start + 999, len(frame) - 1)], MAX_BYTES) == []
-    assert lane.cut(frame[-1:], MAX_BYTES) == [(True, message)]
+    assert lane.cut(frame[-1:], MAX_BYTES) == [Cut(is_message=True, data=message)]
 
 
 def test_masks_are_not_used_twice() -> None:
@@ -105,7 +105,7 @@ def test_masks_are_not_used_twice() -> None:
 def test_a_frame_beyond_the_limit_is_refused_by_its_header_alone() -> None:
     lane, protocol = Lane(from_client=True), library(from_client=True)
     header = binary_frame(bytes(MAX_BYTES + 1), from_client=True)[:14]
-    ((is_message, part),) = lane.cut(header, MAX_BYTES)
-    assert not is_message
-    protocol.receive_data(part)
+    (cut,) = lane.cut(header, MAX_BYTES)
+    assert not cut.is_message
+    protocol.receive_data(cut.data)
     assert "PayloadTooBig" in repr(protocol.parser_exc)

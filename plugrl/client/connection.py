@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Self
 
 from websockets.frames import Frame, Opcode
@@ -79,7 +80,7 @@ class Connection:
         with self._lock, Uninterrupted():
             self._check_open()
             try:
-                self._flush(*[binary_frame(message, from_client=True) for message in messages])
+                self._flush([binary_frame(message, from_client=True) for message in messages])
             except OSError as error:
                 # What the server sent last may say why.
                 self._read_to_end()
@@ -135,15 +136,16 @@ class Connection:
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             self._socket.setsockopt(socket.SOL_SOCKET, option, timeval)
 
-    def _flush(self, *frames: bytes) -> None:
+    def _flush(self, frames: Sequence[bytes] = ()) -> None:
         """Send what the library has to send, then these."""
         self._sending = True
-        data = [*self._protocol.data_to_send(), *frames]
+        data = self._protocol.data_to_send() if self._protocol.writes else []
+        data += frames
         if data:
-            self._socket.sendall(data[0] if len(data) == 1 else b"".join(data))
-        if data and not data[-1]:
-            with contextlib.suppress(OSError):
-                self._socket.shutdown(socket.SHUT_WR)
+            self._socket.sendall(b"".join(data))
+            if not data[-1]:
+                with contextlib.suppress(OSError):
+                    self._socket.shutdown(socket.SHUT_WR)
         self._sending = False
 
     def _read(self) -> None:
@@ -158,12 +160,12 @@ class Connection:
             self._flush()
 
     def _take(self, data: bytes) -> None:
-        for is_message, part in self._lane.cut(data, self._config.max_message_bytes):
-            if not is_message:
-                self._protocol.receive_data(part)
+        for cut in self._lane.cut(data, self._config.max_message_bytes):
+            if not cut.is_message:
+                self._protocol.receive_data(cut.data)
                 self._take_events()
             elif self._protocol.state is State.OPEN:
-                self._messages.append(part)
+                self._messages.append(cut.data)
 
     def _take_events(self) -> None:
         for event in self._protocol.events_received():

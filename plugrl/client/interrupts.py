@@ -12,14 +12,24 @@ class StopRequestedError(BaseException):
     """SIGINT or SIGTERM came; not an Exception, so that nothing on the way up takes it."""
 
 
+class _State:
+    """An object, as to assign to a class's attributes empties the interpreter's caches of it."""
+
+    __slots__ = ("pending", "uninterrupted")
+
+    def __init__(self) -> None:
+        self.uninterrupted = False
+        self.pending: StopRequestedError | None = None
+
+
+_state = _State()
+
+
 class Uninterrupted:
     """A stretch of the main thread that a stop does not cut in two: it is raised at its end."""
 
-    active = False
-    pending: StopRequestedError | None = None
-
     def __enter__(self) -> None:
-        Uninterrupted.active = True
+        _state.uninterrupted = True
 
     def __exit__(
         self,
@@ -27,16 +37,18 @@ class Uninterrupted:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        Uninterrupted.active = False
-        _raise_pending(error)
+        _state.uninterrupted = False
+        if _state.pending is not None:
+            _raise_pending(error)
 
 
 class Interruptible:
     """A wait inside an ``Uninterrupted`` stretch, in which a stop is raised at once."""
 
     def __enter__(self) -> None:
-        self._outer, Uninterrupted.active = Uninterrupted.active, False
-        _raise_pending(None)
+        self._outer, _state.uninterrupted = _state.uninterrupted, False
+        if _state.pending is not None:
+            _raise_pending(None)
 
     def __exit__(
         self,
@@ -44,7 +56,7 @@ class Interruptible:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        Uninterrupted.active = self._outer
+        _state.uninterrupted = self._outer
 
 
 @contextlib.contextmanager
@@ -61,9 +73,9 @@ def stop_on_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, _take_no_notice)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         request = StopRequestedError(f"received {signal.Signals(number).name}")
-        if not Uninterrupted.active:
+        if not _state.uninterrupted:
             raise request
-        Uninterrupted.pending = request
+        _state.pending = request
 
     before = {number: signal.signal(number, stop) for number in _SIGNALS}
     try:
@@ -78,6 +90,6 @@ def _take_no_notice(number: int, frame: FrameType | None) -> None:
 
 
 def _raise_pending(cause: BaseException | None) -> None:
-    if Uninterrupted.pending is not None:
-        stop, Uninterrupted.pending = Uninterrupted.pending, None
-        raise stop from cause
+    stop, _state.pending = _state.pending, None
+    assert stop is not None
+    raise stop from cause

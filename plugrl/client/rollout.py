@@ -4,6 +4,7 @@ Legend: n envs, H action horizon.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plugrl.client.connection import Connection
 from plugrl.client.episodes import EVERYONE, EpisodeCounts, Rows
@@ -39,6 +40,8 @@ class Rollout:
         self._seeds: list[int] | None = [first_seed + i for i in range(n)]
         self._obs: Observation | None = None
         self._needs_reset = np.ones(n, np.bool_)
+        self._num_to_reset = n
+        self._all_true = np.ones(n, np.bool_)
 
     def finished(self) -> bool:
         """Whether as many episodes were reported as were wanted."""
@@ -64,9 +67,9 @@ class Rollout:
             require_same_sizes(metadata.data, sizes)
         held: list[bytes] = []
         while not self.finished():
-            unchanged = ~self._needs_reset
-            obs = self._reset_ended()
-            infer = session.infer(obs, self._all, self.episodes.chunks, unchanged=unchanged)
+            unchanged = self._reset_ended() if self._num_to_reset else self._all_true
+            assert self._obs is not None
+            infer = session.infer(self._obs, self._all, self.episodes.chunks, unchanged=unchanged)
             # The last feedback and this infer go out in one write.
             connection.send(*held, infer)
             action = session.receive(connection.receive())
@@ -74,25 +77,24 @@ class Rollout:
             self.num_actions += 1
             feedback = self._run_chunk(action.action)
             held = [session.feedback(feedback)]
-            num_ended = np.count_nonzero(self._needs_reset)
-            if num_ended:
+            if self._num_to_reset:
                 # Reported before the resets, which may take long.
                 connection.send(*held)
                 held = []
-                self.episodes.num_finished += int(num_ended)
+                self.episodes.num_finished += self._num_to_reset
 
-    def _reset_ended(self) -> Observation:
+    def _reset_ended(self) -> NDArray[np.bool_]:
+        """Reset the envs that need it; which of all n go on with the observation they had."""
+        unchanged = ~self._needs_reset
         index = self._all[self._needs_reset]
-        if len(index):
-            seeds = self._seeds and [self._seeds[i] for i in index]
-            obs = self._env.reset(index, seeds)
-            self.episodes.start(index)
-            self._place(index, obs)
-            self._needs_reset[:] = False
-            # From here on each env goes on with its own random numbers.
-            self._seeds = None
-        assert self._obs is not None
-        return self._obs
+        seeds = self._seeds and [self._seeds[i] for i in index]
+        obs = self._env.reset(index, seeds)
+        self.episodes.start(index)
+        self._place(index, obs)
+        self._needs_reset, self._num_to_reset = ~self._all_true, 0
+        # From here on each env goes on with its own random numbers.
+        self._seeds = None
+        return unchanged
 
     def _run_chunk(self, actions: Array) -> Feedback:
         """Run a prefix of ``actions`` (H, n, *action shape), in each env until its episode ends."""
@@ -109,7 +111,8 @@ class Rollout:
                 rewards[running] += result.rewards
                 terminated[running], truncated[running] = result.terminated, result.truncated
                 self._needs_reset = terminated | truncated
-        self.episodes.chunks += 1
+        self._num_to_reset = int(np.count_nonzero(self._needs_reset))
+        self.episodes.end_chunk()
         assert self._obs is not None
         return Feedback(
             env_indices=self._all,
@@ -123,7 +126,7 @@ class Rollout:
 
     def _step(self, rows: Rows, actions: Array) -> StepResult:
         """Step some envs, (k, *action shape), and take note of what came of it."""
-        result = self._env.step(self._all[rows], actions)
+        result = self._env.step(self._all if rows is EVERYONE else self._all[rows], actions)
         self.episodes.step(rows, result)
         self._place(rows, result.obs)
         return result

@@ -4,12 +4,12 @@ Legend: n envs of a batch, m frames, H action horizon.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plugrl.bundles import bundle
 from plugrl.protocol.messages import Array, Info, Observation
 
 Tree: TypeAlias = Any
@@ -25,7 +25,7 @@ def tree_map(function: Callable[[Array], Any], tree: Tree) -> Tree:
     return type(tree)(tree_map(function, value) for value in tree)
 
 
-@dataclass(frozen=True, slots=True)
+@bundle
 class Inference:
     """A policy's answer to n observations."""
 
@@ -39,7 +39,7 @@ class Inference:
         return Inference(self.actions[index], tree_map(lambda a: a[index], self.step_state))
 
 
-@dataclass(frozen=True, slots=True)
+@bundle
 class Frames:
     """m frames: each an action chunk that was run, with what came before and after it."""
 

@@ -5,19 +5,20 @@ Legend: k envs addressed by a call, n envs in all.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plugrl.bundles import bundle
 from plugrl.config.base import EnvSizes
 from plugrl.errors import UsageError
 from plugrl.protocol.messages import Array, Info, Observation
 from plugrl.registry import ENVS
 
 
-@dataclass(frozen=True, slots=True)
+@bundle
 class StepResult:
     """What came of one step of k envs."""
 

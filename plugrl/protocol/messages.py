@@ -5,11 +5,13 @@ for ever (see ``session``).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from plugrl.bundles import bundle
 
 PROTOCOL_VERSION = 1
 REUSE_FEEDBACK_OBS = "reuse-feedback-obs"
@@ -18,7 +20,7 @@ Array: TypeAlias = NDArray[Any]
 Info: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@bundle
 class Observation:
     """What n envs see; every array's first dimension is n."""
 
@@ -70,7 +72,7 @@ class Observation:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@bundle
 class Metadata:
     """The server's greeting; every entry is optional and unknown ones are kept."""
 
@@ -87,7 +89,7 @@ class Metadata:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@bundle
 class Infer:
     """A client asks for an action for each of n envs."""
 
@@ -101,7 +103,7 @@ class Infer:
     """(n,) true: the env's obs is the one of its last feedback on this connection."""
 
 
-@dataclass(frozen=True, slots=True)
+@bundle
 class Action:
     """The server answers an ``Infer``."""
 
@@ -111,7 +113,7 @@ class Action:
     """(H, n, *action shape): time-major."""
 
 
-@dataclass(frozen=True, slots=True)
+@bundle
 class Feedback:
     """A client reports what came of the actions of m envs."""
 

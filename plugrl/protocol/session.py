@@ -36,6 +36,9 @@ class Due(enum.Enum):
     ACTION = "action"
     FEEDBACK = "feedback"
 
+    # Each member is there once; Enum's own is a function in Python, called with every move.
+    __hash__ = object.__hash__
+
 
 LEGAL_MOVES: Mapping[Due, Due] = {
     Due.METADATA: Due.INFER,
@@ -177,8 +180,9 @@ class ClientSession:
         num_reused = np.count_nonzero(reuse)
         if not num_reused:
             return self._encoder.encode(Infer(obs, env_indices, step_ids))
-        sent = slice(0, 0) if num_reused == len(reuse) else ~reuse
-        return self._encoder.encode(Infer(obs.rows(sent), env_indices, step_ids, reuse))
+        if num_reused == len(reuse):
+            return self._encoder.encode_echo(obs, env_indices, step_ids)
+        return self._encoder.encode(Infer(obs.rows(~reuse), env_indices, step_ids, reuse))
 
     def feedback(self, feedback: Feedback) -> bytes:
         """Report what came of the actions of m envs."""

@@ -3,8 +3,8 @@
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from plugrl.bundles import bundle
 from plugrl.protocol.messages import Infer, Observation
 from plugrl.server.worker import Worker, WorkerState
 
@@ -15,7 +15,7 @@ MAX_SHARED_TEXT_BYTES = 2**24
 one worker's long text would otherwise cost memory and time for the rows of all the others."""
 
 
-@dataclass(frozen=True, slots=True)
+@bundle
 class Request:
     """One worker's pending infer."""
 

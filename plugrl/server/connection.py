@@ -59,11 +59,11 @@ class EnvSocket(ServerConnection):
     def _take_all(self, lane: Lane, data: bytes) -> None:
         max_bytes = self.protocol.max_message_size
         assert max_bytes is not None
-        for is_message, part in lane.cut(data, max_bytes):
-            if not is_message:
-                super().data_received(part)
+        for cut in lane.cut(data, max_bytes):
+            if not cut.is_message:
+                super().data_received(cut.data)
             elif self.protocol.state is State.OPEN:
-                self._take(part)
+                self._take(cut.data)
 
     def _take(self, message: bytes) -> None:
         if self.hand_over is not None and not self.num_queued:
