@@ -63,7 +63,8 @@ class Form:
     """Reads what stands before, between and behind the slots."""
     fixed: tuple[bytes, ...]
     """What it has to read."""
-    slots: tuple[Slot, ...]
+    views: tuple[tuple[tuple[int, ...], np.dtype[Any], int], ...]
+    """Shape, dtype and start of the arrays in the slots."""
     flags: tuple[slice, ...]
     """Where bools are, of whose bytes only two are legal."""
     constants: tuple[Array, ...]
@@ -80,8 +81,9 @@ class Form:
         for span in self.flags:
             if not are_bools(frame[span]):
                 return None
-        arrays = [np.ndarray(shape, dtype, frame, at) for _, at, _, dtype, shape in self.slots]
-        return self.fill([*arrays, *self.constants])
+        arrays = [np.ndarray(shape, dtype, frame, at) for shape, dtype, at in self.views]
+        arrays += self.constants
+        return self.fill(arrays)
 
 
 class Decoder:
@@ -147,7 +149,7 @@ def form_of(frame: bytes, message: Message) -> Form | None:
     return Form(
         struct.Struct("<" + layout),
         fixed,
-        slots,
+        tuple((slot.shape, slot.dtype, slot.start) for slot in slots),
         tuple(slice(slot.start, slot.stop) for slot in slots if slot.dtype.kind == "b"),
         # Copies: what came is a view of its whole frame.
         tuple(array.copy() for array in constants.values()),

@@ -93,7 +93,8 @@ def array_view(data: Any, typestr: Any, shape: Any) -> NDArray[Any]:
 
 def are_bools(data: bytes | memoryview) -> bool:
     """Whether all bytes are 0 or 1, the only bools that NumPy promises to read right."""
-    return not bytes(data).translate(None, b"\0\1")
+    # Whatever else is in there, stripping stops at it.
+    return not bytes(data).strip(b"\0\1")
 
 
 def scalar_to_map(scalar: np.generic) -> dict[bytes, Any]:

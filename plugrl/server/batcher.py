@@ -2,7 +2,6 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
 
 from plugrl.bundles import bundle
 from plugrl.protocol.messages import Infer, Observation
@@ -93,20 +92,18 @@ class Batcher:
             return False
         if self.min_envs is not None:
             return self._num_envs >= self.min_envs
-        return len(self._queue) == len(self.workers) or next(self._missing(), None) is None
+        return len(self._queue) == len(self.workers) or not any(map(self._is_missing, self.workers))
 
     def missing(self) -> list[Worker]:
         """The workers that the queue is waiting for."""
-        return list(self._missing())
+        return [worker for id_, worker in self.workers.items() if self._is_missing(id_)]
 
-    def _missing(self) -> Iterator[Worker]:
-        for worker in self.workers.values():
-            if worker.id not in self._queue and worker.state is not WorkerState.IGNORED:
-                yield worker
+    def _is_missing(self, id_: int) -> bool:
+        return id_ not in self._queue and self.workers[id_].state is not WorkerState.IGNORED
 
     def take(self) -> list[Request]:
         """The whole queue, in the order of the workers' ids."""
-        requests = sorted(self._queue.values(), key=lambda request: request.worker.id)
+        requests = [self._queue[id_] for id_ in sorted(self._queue)]
         now = time.monotonic()
         self.wait_seconds.extend(now - request.queued_at for request in requests)
         self.batch_sizes.append(self._num_envs)

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from enum import StrEnum
 from itertools import count
 
-import numpy as np
-
 from plugrl.data.frames import Inference
 from plugrl.data.progress import LearnProgress
 from plugrl.errors import LearnDivergedError, LearnInterruptedError, PlugRLError
@@ -237,7 +235,7 @@ class Loop:
         held = Held(self.algorithm.num_learns, request.infer.obs, inference, num_open=len(envs))
         worker.step_states.hold(envs, held)
         worker.enter(WorkerState.STEPPING)
-        worker.send(np.swapaxes(inference.actions, 0, 1))
+        worker.send(inference.actions.swapaxes(0, 1))
 
     async def _save(self) -> None:
         self.phase = Phase.SAVE
