@@ -28,6 +28,8 @@ MAX_FORMS = 64
 """Forms that one connection may have us remember; the oldest goes first."""
 MAX_FORM_BYTES = 2**16
 """Largest form; frames of larger ones are parsed anew each time."""
+MAX_RECORD_BYTES = 2**31 - 1
+"""Largest frame that has a form: what NumPy allows one element of an array to take."""
 
 Path: TypeAlias = tuple[str, ...]
 Arrays: TypeAlias = Sequence[Array]
@@ -63,8 +65,11 @@ class Form:
     """Reads what stands before, between and behind the slots."""
     fixed: tuple[bytes, ...]
     """What it has to read."""
-    views: tuple[tuple[tuple[int, ...], np.dtype[Any], int], ...]
-    """Shape, dtype and start of the arrays in the slots."""
+    record: np.dtype[np.void]
+    """The whole frame as one element, whose fields are the arrays in the slots: to view a field
+    of it is much cheaper than to make an array."""
+    names: tuple[str, ...]
+    """Of its fields."""
     flags: tuple[slice, ...]
     """Where bools are, of whose bytes only two are legal."""
     constants: tuple[Array, ...]
@@ -81,7 +86,8 @@ class Form:
         for span in self.flags:
             if not are_bools(frame[span]):
                 return None
-        arrays = [np.ndarray(shape, dtype, frame, at) for shape, dtype, at in self.views]
+        record: Array = np.ndarray((), self.record, frame)
+        arrays: list[Array] = [record[name] for name in self.names]
         arrays += self.constants
         return self.fill(arrays)
 
@@ -140,7 +146,7 @@ def form_of(frame: bytes, message: Message) -> Form | None:
     starts = [0, *(slot.stop for slot in slots)]
     stops = [*(slot.start for slot in slots), len(frame)]
     fixed = tuple(frame[i:j] for i, j in zip(starts, stops, strict=True))
-    if sum(map(len, fixed)) > MAX_FORM_BYTES:
+    if sum(map(len, fixed)) > MAX_FORM_BYTES or len(frame) > MAX_RECORD_BYTES:
         return None
     gaps = [f"{slot.stop - slot.start}x" for slot in slots] + [""]
     layout = "".join(f"{len(part)}s{gap}" for part, gap in zip(fixed, gaps, strict=True))
@@ -149,11 +155,23 @@ def form_of(frame: bytes, message: Message) -> Form | None:
     return Form(
         struct.Struct("<" + layout),
         fixed,
-        tuple((slot.shape, slot.dtype, slot.start) for slot in slots),
+        _record(slots, len(frame)),
+        tuple(map(str, range(len(slots)))),
         tuple(slice(slot.start, slot.stop) for slot in slots if slot.dtype.kind == "b"),
         # Copies: what came is a view of its whole frame.
         tuple(array.copy() for array in constants.values()),
         _FILLERS[type(message)](message, positions),
+    )
+
+
+def _record(slots: Sequence[Slot], num_bytes: int) -> np.dtype[np.void]:
+    return np.dtype(
+        {
+            "names": [str(i) for i in range(len(slots))],
+            "formats": [(slot.dtype, slot.shape) for slot in slots],
+            "offsets": [slot.start for slot in slots],
+            "itemsize": num_bytes,
+        }
     )
 
 
@@ -289,6 +307,8 @@ def _obs_filler(example: Observation, at: Positions, path: Path) -> Callable[[Ar
     images = [(name, at[(*path, "images", name)]) for name in example.images]
     states = [(name, at[(*path, "states", name)]) for name in example.states]
     text = example.text.copy()
+    if not images:
+        return lambda arrays: Observation({}, {name: arrays[i] for name, i in states}, text)
     return lambda arrays: Observation(
         {name: arrays[i] for name, i in images}, {name: arrays[i] for name, i in states}, text
     )

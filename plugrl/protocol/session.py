@@ -112,7 +112,7 @@ class ServerSession:
         self._bounded = env_indices
 
     def _completed(self, infer: Infer) -> Infer:
-        if infer.reuse is None or not np.count_nonzero(infer.reuse):
+        if infer.reuse is None or len(infer.obs) == len(infer.reuse):
             return infer
         if self._memory is None:
             raise InvalidMessageError(
