@@ -39,8 +39,11 @@ class DummyEnv(VectorEnv):
     def step(self, env_indices: NDArray[np.int64], actions: Array) -> StepResult:
         """Count a step."""
         num = len(env_indices)
-        steps = self._steps[env_indices] + self._one_each[:num]
-        self._steps[env_indices] = steps
+        if num == self.num_envs:
+            steps = self._steps = self._steps + self._one_each
+        else:
+            steps = self._steps[env_indices] + self._one_each[:num]
+            self._steps[env_indices] = steps
         return StepResult(
             obs=self._observe(steps),
             rewards=self._ones[:num],

@@ -141,6 +141,8 @@ def form_of(frame: bytes, message: Message) -> Form | None:
     """The form of a legal frame that carries ``message``; None where it would be too large."""
     arrays = dict(_arrays(message))
     free = {path for path, array in arrays.items() if array.dtype.kind in _FREE_KINDS}
+    if isinstance(message, Infer) and _reuses_all(message):
+        free.remove(_REUSE)
     # An empty array has no numbers that could differ.
     slots = tuple(s for s in find_arrays(frame) if s.path in free and s.start < s.stop)
     starts = [0, *(slot.stop for slot in slots)]
@@ -266,6 +268,9 @@ def _infer_filler(example: Infer, at: Positions) -> Filler:
     fill_obs = _obs_filler(example.obs, at, ("data",))
     if example.reuse is None:
         return lambda arrays: Infer(fill_obs(arrays), env_indices, as_int64(arrays[step_ids]))
+    if _reuses_all(example):
+        no_rows, all_true = example.obs, example.reuse.copy()
+        return lambda arrays: Infer(no_rows, env_indices, as_int64(arrays[step_ids]), all_true)
     reuse, num_reused = at[_REUSE], np.count_nonzero(example.reuse)
 
     def fill(arrays: Arrays) -> Infer | None:
@@ -276,6 +281,11 @@ def _infer_filler(example: Infer, at: Positions) -> Filler:
         return Infer(fill_obs(arrays), env_indices, ids, arrays[reuse])
 
     return fill
+
+
+def _reuses_all(infer: Infer) -> bool:
+    """Whether no row of it came, so that nothing in its observation nor its flags could differ."""
+    return infer.reuse is not None and len(infer.reuse) > len(infer.obs) == 0
 
 
 def _feedback_filler(example: Feedback, at: Positions) -> Filler:

@@ -125,19 +125,19 @@ class Content:
     obs: Observation | None
 
 
-def _content(arrays: list[Array], obs: Observation | None = None) -> Content:
+def _content(arrays: list[Array], obs: Observation) -> Content:
     signature: list[Any] = [(array.dtype, array.shape) for array in arrays]
-    if obs is not None:
-        text = obs.text
-        # Text is sent by its value: whether it may be sent depends on that.
-        signature += (*obs.images, None, *obs.states, text.dtype, text.shape, text.tobytes())
+    text = obs.text
+    # Text is sent by its value: whether it may be sent depends on that.
+    signature += (*obs.images, None, *obs.states, text.dtype, text.shape, text.tobytes())
     return Content(arrays, signature, obs)
 
 
 def _action(message: Action) -> Content | None:
     if message.env_ids is None:
         return None
-    return _content([message.env_ids, message.action])
+    ids, action = message.env_ids, message.action
+    return Content([ids, action], [(ids.dtype, ids.shape), (action.dtype, action.shape)], None)
 
 
 def _infer(message: Infer) -> Content:

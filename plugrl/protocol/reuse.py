@@ -100,11 +100,18 @@ class ReusableEnvs:
             self._file_latest()
         self._latest = feedback
 
+    def all_of(self, env_indices: NDArray[np.int64]) -> bool:
+        """Whether these envs are those of the last feedback, and the server has all their rows."""
+        latest = self._latest
+        return (
+            latest is not None
+            and len(env_indices) > 0
+            and same_indices(latest.env_indices, env_indices)
+            and not (np.count_nonzero(latest.terminated) or np.count_nonzero(latest.truncated))
+        )
+
     def among(self, env_indices: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of these envs, (n,)."""
-        latest = self._latest
-        if latest is not None and same_indices(latest.env_indices, env_indices):
-            return ~(latest.terminated | latest.truncated)
         self._file_latest()
         return np.array([env in self._envs for env in env_indices.tolist()], np.bool_)
 

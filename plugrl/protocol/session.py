@@ -176,12 +176,11 @@ class ClientSession:
         self._waiting = env_indices
         if self._reusable is None or unchanged is None:
             return self._encoder.encode(Infer(obs, env_indices, step_ids))
-        reuse = unchanged & self._reusable.among(env_indices)
-        num_reused = np.count_nonzero(reuse)
-        if not num_reused:
-            return self._encoder.encode(Infer(obs, env_indices, step_ids))
-        if num_reused == len(reuse):
+        if self._reusable.all_of(env_indices) and np.count_nonzero(unchanged) == len(unchanged):
             return self._encoder.encode_echo(obs, env_indices, step_ids)
+        reuse = unchanged & self._reusable.among(env_indices)
+        if not np.count_nonzero(reuse):
+            return self._encoder.encode(Infer(obs, env_indices, step_ids))
         return self._encoder.encode(Infer(obs.rows(~reuse), env_indices, step_ids, reuse))
 
     def feedback(self, feedback: Feedback) -> bytes:
