@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plugrl.envs.base import StepResult
-from plugrl.protocol.messages import Info
+from plugrl.protocol.messages import Info, any_true
 
 Rows: TypeAlias = NDArray[np.int64] | slice
 """Which envs: (k,) indices or a slice, the faster one."""
@@ -63,7 +63,7 @@ class EpisodeCounts:
 
     def report(self, done: NDArray[np.bool_]) -> Info:
         """The ``info`` of a feedback of all n envs, of which ``done`` (n,) ended an episode."""
-        if not np.count_nonzero(done):
+        if not any_true(done):
             return {}
         self._recent.extend(self._returns[done].tolist())
         return {

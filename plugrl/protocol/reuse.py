@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plugrl.errors import InvalidMessageError
-from plugrl.protocol.messages import Feedback, Infer, Observation, same_indices
+from plugrl.protocol.messages import Feedback, Infer, Observation, any_true, same_indices
 from plugrl.protocol.observations import check_text_size, text_len
 
 
@@ -38,7 +38,7 @@ class FeedbackMemory:
             and latest.obs is not None
             and not len(infer.obs)
             and same_indices(latest.env_indices, infer.env_indices)
-            and not (np.count_nonzero(latest.terminated) or np.count_nonzero(latest.truncated))
+            and not (any_true(latest.terminated) or any_true(latest.truncated))
         ):
             return Infer(latest.obs, infer.env_indices, infer.step_ids)
         self._file_latest()
@@ -107,7 +107,7 @@ class ReusableEnvs:
             latest is not None
             and len(env_indices) > 0
             and same_indices(latest.env_indices, env_indices)
-            and not (np.count_nonzero(latest.terminated) or np.count_nonzero(latest.truncated))
+            and not (any_true(latest.terminated) or any_true(latest.truncated))
         )
 
     def among(self, env_indices: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -22,6 +22,8 @@ from plugrl.protocol.messages import (
     Message,
     Metadata,
     Observation,
+    all_true,
+    any_true,
     same_indices,
 )
 from plugrl.protocol.outlines import Encoder
@@ -176,10 +178,10 @@ class ClientSession:
         self._waiting = env_indices
         if self._reusable is None or unchanged is None:
             return self._encoder.encode(Infer(obs, env_indices, step_ids))
-        if self._reusable.all_of(env_indices) and np.count_nonzero(unchanged) == len(unchanged):
+        if self._reusable.all_of(env_indices) and all_true(unchanged):
             return self._encoder.encode_echo(obs, env_indices, step_ids)
         reuse = unchanged & self._reusable.among(env_indices)
-        if not np.count_nonzero(reuse):
+        if not any_true(reuse):
             return self._encoder.encode(Infer(obs, env_indices, step_ids))
         return self._encoder.encode(Infer(obs.rows(~reuse), env_indices, step_ids, reuse))
 
