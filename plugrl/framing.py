@@ -85,7 +85,13 @@ class Lane:
                 self._held += data[at:]
                 self._num_needed = stop - at
                 break
-            cuts.append(self._frame(data, at, start, stop))
+            if data[at] == _BINARY and not self._in_fragments:
+                payload = data[start:stop]
+                if self._num_key_bytes:
+                    payload = apply_mask(payload, data[start - _KEY_BYTES : start])
+                cuts.append(Cut(is_message=True, data=payload))
+            else:
+                cuts.append(self._other(data[at:stop]))
             at = stop
         return cuts
 
@@ -111,16 +117,10 @@ class Lane:
         # Of fragments, those that came before count too: the library keeps that account.
         return (start, start + length) if length <= max_bytes else None
 
-    def _frame(self, data: bytes, at: int, start: int, stop: int) -> Cut:
-        first = data[at]
-        if first == _BINARY and not self._in_fragments:
-            payload = data[start:stop]
-            if self._num_key_bytes:
-                payload = apply_mask(payload, data[start - _KEY_BYTES : start])
-            return Cut(is_message=True, data=payload)
-        if first & _OPCODE in _DATA:
-            self._in_fragments = not first & _FINAL
-        return Cut(is_message=False, data=data[at:stop])
+    def _other(self, frame: bytes) -> Cut:
+        if frame[0] & _OPCODE in _DATA:
+            self._in_fragments = not frame[0] & _FINAL
+        return Cut(is_message=False, data=frame)
 
 
 def binary_frame(message: bytes, *, from_client: bool) -> bytes:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from plugrl.protocol import wire
 from plugrl.protocol.fields import as_int64, refuse_not_finite
 from plugrl.protocol.messages import Action, Array, Feedback, Infer, Info, Message, Observation
-from plugrl.protocol.ndarrays import are_bools
+from plugrl.protocol.ndarrays import BOOLS
 
 MAX_FORMS = 64
 """Forms that one connection may have us remember; the oldest goes first."""
@@ -77,14 +77,12 @@ class Form:
     fill: Filler
     """Takes the arrays in the slots, then the constants."""
 
-    def matches(self, frame: bytes) -> bool:
-        """Whether a frame of the same length is of this form."""
-        return self.layout.unpack(frame) == self.fixed
-
     def message(self, frame: bytes) -> Message | None:
-        """The message in a frame of this form; None where only a full check can tell."""
+        """The message in a frame of the same length; None where only a full check can tell."""
+        if self.layout.unpack(frame) != self.fixed:
+            return None
         for span in self.flags:
-            if not are_bools(frame[span]):
+            if frame[span].strip(BOOLS):
                 return None
         record: Array = np.ndarray((), self.record, frame)
         arrays: list[Array] = [record[name] for name in self.names]
@@ -108,10 +106,8 @@ class Decoder:
             InvalidMessageError: it is one, but no legal message.
         """
         form = self._forms.get(len(frame))
-        if form is not None and form.matches(frame):
-            message = form.message(frame)
-            if message is not None:
-                return message
+        if form is not None and (message := form.message(frame)) is not None:
+            return message
         message = wire.decode(frame)
         if isinstance(message, Infer | Feedback):
             message = replace(message, env_indices=self._shared(message.env_indices))

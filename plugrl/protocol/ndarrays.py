@@ -19,6 +19,8 @@ from plugrl.errors import CodecError
 ARRAY_KEY = b"__ndarray__"
 SCALAR_KEY = b"__npgeneric__"
 
+BOOLS = b"\0\1"
+"""The only bytes that NumPy promises to read right as bools."""
 MAX_RANK = 64
 """Dimensions of one array; as many as NumPy has room for."""
 
@@ -92,9 +94,9 @@ def array_view(data: Any, typestr: Any, shape: Any) -> NDArray[Any]:
 
 
 def are_bools(data: bytes | memoryview) -> bool:
-    """Whether all bytes are 0 or 1, the only bools that NumPy promises to read right."""
+    """Whether all bytes are bools."""
     # Whatever else is in there, stripping stops at it.
-    return not bytes(data).strip(b"\0\1")
+    return not bytes(data).strip(BOOLS)
 
 
 def scalar_to_map(scalar: np.generic) -> dict[bytes, Any]:

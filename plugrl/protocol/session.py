@@ -19,7 +19,6 @@ from plugrl.protocol.messages import (
     Array,
     Feedback,
     Infer,
-    Message,
     Metadata,
     Observation,
     all_true,
@@ -85,7 +84,9 @@ class ServerSession:
         Raises:
             ProtocolError: the frame is malformed, illegal or not due.
         """
-        message = _decode(self._decoder, data)
+        if isinstance(data, str):
+            raise _text_frame(data)
+        message = self._decoder.decode(data)
         kind = _DUE_OF[type(message)]
         if not isinstance(message, (Infer, Feedback)):
             raise _unexpected("received", kind, self.due)
@@ -146,7 +147,9 @@ class ClientSession:
         Raises:
             ProtocolError: the frame is malformed, illegal or not due.
         """
-        message = _decode(self._decoder, data)
+        if isinstance(data, str):
+            raise _text_frame(data)
+        message = self._decoder.decode(data)
         kind = _DUE_OF[type(message)]
         if not isinstance(message, (Metadata, Action)):
             raise _unexpected("received", kind, self.due)
@@ -208,10 +211,8 @@ class ClientSession:
         return action
 
 
-def _decode(decoder: Decoder, data: bytes | str) -> Message:
-    if isinstance(data, str):
-        raise InvalidMessageError(f"expected a binary frame, got text {data!r:.200}, at $")
-    return decoder.decode(data)
+def _text_frame(data: str) -> InvalidMessageError:
+    return InvalidMessageError(f"expected a binary frame, got text {data!r:.200}, at $")
 
 
 def _move(due: Due, kind: Due, verb: str) -> Due:

@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from collections.abc import Iterator
 
 from plugrl.bundles import bundle
 from plugrl.protocol.messages import Infer, Observation
@@ -92,14 +93,16 @@ class Batcher:
             return False
         if self.min_envs is not None:
             return self._num_envs >= self.min_envs
-        return len(self._queue) == len(self.workers) or not any(map(self._is_missing, self.workers))
+        return len(self._queue) == len(self.workers) or next(self._missing(), None) is None
 
     def missing(self) -> list[Worker]:
         """The workers that the queue is waiting for."""
-        return [worker for id_, worker in self.workers.items() if self._is_missing(id_)]
+        return list(self._missing())
 
-    def _is_missing(self, id_: int) -> bool:
-        return id_ not in self._queue and self.workers[id_].state is not WorkerState.IGNORED
+    def _missing(self) -> Iterator[Worker]:
+        for id_, worker in self.workers.items():
+            if id_ not in self._queue and worker.state is not WorkerState.IGNORED:
+                yield worker
 
     def take(self) -> list[Request]:
         """The whole queue, in the order of the workers' ids."""

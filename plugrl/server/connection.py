@@ -62,14 +62,12 @@ class EnvSocket(ServerConnection):
         for cut in lane.cut(data, max_bytes):
             if not cut.is_message:
                 super().data_received(cut.data)
-            elif self.protocol.state is State.OPEN:
-                self._take(cut.data)
-
-    def _take(self, message: bytes) -> None:
-        if self.hand_over is not None and not self.num_queued:
-            self.hand_over(message)
-        else:
-            self.process_event(Frame(Opcode.BINARY, message))
+            elif self.protocol.state is not State.OPEN:
+                continue
+            elif self.hand_over is not None and not self.num_queued:
+                self.hand_over(cut.data)
+            else:
+                self.process_event(Frame(Opcode.BINARY, cut.data))
 
     def process_event(self, event: Any) -> None:
         """Take a frame from the network."""
