@@ -125,9 +125,16 @@ class Loop:
     def infer(self, worker: Worker, infer: Infer) -> None:
         """Queue ``worker``'s request."""
         self.batcher.add(worker, infer)
-        # Not for each of them: to be woken costs more than to queue.
-        if self.batcher.due():
+        if not self.batcher.due():
+            return
+        if not self._may_infer_here():
             self._woken.set()
+            return
+        try:
+            for group, obs in concatenate(self.batcher.take()):
+                self._answer(group, self.turn.here(self.algorithm.infer, obs))
+        except Exception as error:  # noqa: BLE001 - ends the run, not the peer that was here by chance
+            self._fail(error)
 
     def feedback(self, worker: Worker, feedback: Feedback) -> None:
         """Take in ``worker``'s report, or queue it while the model is in use."""
@@ -142,8 +149,23 @@ class Loop:
             if self.algorithm.should_learn() or self.algorithm.should_stop():
                 self._woken.set()
         except Exception as error:  # noqa: BLE001 - ends the run, not the peer that was here by chance
-            self._failure = error
-            self._woken.set()
+            self._fail(error)
+
+    def _may_infer_here(self) -> bool:
+        """Whether an inference need not wait for ``run`` to wake, which takes longer than it.
+
+        With a minimum size, who asks at the same time is to share the batch.
+        """
+        return (
+            self._idle
+            and not self._woken.is_set()
+            and self.turn.is_quick
+            and self.batcher.min_envs is None
+        )
+
+    def _fail(self, error: Exception) -> None:
+        self._failure = error
+        self._woken.set()
 
     def _take_in(self) -> None:
         while self._inbox:
@@ -221,16 +243,18 @@ class Loop:
     async def _infer(self, requests: list[Request]) -> None:
         self.phase = Phase.COLLECT
         for group, obs in concatenate(requests):
-            inference = await self.turn.brief(self.algorithm.infer, obs)
-            first = 0
-            for request in group:
-                last = first + len(request.infer.env_indices)
-                rows = inference if len(group) == 1 else inference.rows(slice(first, last))
-                self._answer(request, rows)
-                first = last
+            self._answer(group, await self.turn.brief(self.algorithm.infer, obs))
+
+    def _answer(self, group: list[Request], inference: Inference) -> None:
+        first = 0
+        for request in group:
+            last = first + len(request.infer.env_indices)
+            rows = inference if len(group) == 1 else inference.rows(slice(first, last))
+            self._hand_out(request, rows)
+            first = last
         self.idle_since = time.monotonic()
 
-    def _answer(self, request: Request, inference: Inference) -> None:
+    def _hand_out(self, request: Request, inference: Inference) -> None:
         worker, envs = request.worker, request.infer.env_indices
         held = Held(self.algorithm.num_learns, request.infer.obs, inference, num_open=len(envs))
         worker.step_states.hold(envs, held)

@@ -32,16 +32,30 @@ class ModelTurn:
         self.brief_seconds: deque[float] = deque(maxlen=_LATENCY_WINDOW)
         """How long the latest calls of ``brief`` took."""
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether calls of ``brief`` have lately been so quick that the next one is made here."""
+        return self._brief_s < INLINE_LIMIT_S
+
     async def brief(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call ``function`` here if it has lately been quick, else in the thread."""
-        if self._brief_s < INLINE_LIMIT_S:
-            result, seconds = _timed(function, *args, **kwargs)
-        else:
-            result, seconds = await self.long(_timed, function, *args, **kwargs)
+        if self.is_quick:
+            return self.here(function, *args, **kwargs)
+        outcome: tuple[T, float] = await self.long(_timed, function, *args, **kwargs)
+        result, seconds = outcome
+        self._note(seconds)
+        return result
+
+    def here(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call ``function`` as ``brief`` does where ``is_quick``, with nothing to wait for."""
+        result, seconds = _timed(function, *args, **kwargs)
+        self._note(seconds)
+        return result
+
+    def _note(self, seconds: float) -> None:
         # Rises at once and falls slowly: one slow call sends the next ones to the thread.
         self._brief_s = max(seconds, 0.9 * min(self._brief_s, 1.0))
         self.brief_seconds.append(seconds)
-        return result
 
     async def long(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call ``function`` in the thread."""

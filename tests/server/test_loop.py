@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,10 +47,15 @@ class Saved:
         return write
 
 
-def loop_of(algorithm: Scripted, saver: Saved | None = None, stop_timeout_s: float = 5.0) -> Loop:
+def loop_of(
+    algorithm: Scripted,
+    saver: Saved | None = None,
+    stop_timeout_s: float = 5.0,
+    min_envs: int | None = None,
+) -> Loop:
     return Loop(
         algorithm,
-        Batcher(min_envs=None),
+        Batcher(min_envs=min_envs),
         learner=InProcess(algorithm),
         saver=saver,
         report=lambda metrics, step: None,
@@ -241,6 +247,73 @@ async def test_an_error_of_the_algorithm_ends_the_run_and_saves_nothing():
         await task
     acting.cancel()
     assert saver.steps == []
+
+
+async def quick(loop: Loop, worker: LocalWorker) -> None:
+    """Infer until it is done in the very call that completes a batch."""
+    while not loop.turn.is_quick:
+        await worker.act(infer_for([0]))
+        worker.feedback(feedback_for([0]))
+    # The loop goes back to wait for what is next.
+    await asyncio.sleep(0)
+
+
+async def test_a_quick_inference_is_done_in_the_call_that_completes_the_batch():
+    loop = loop_of(Scripted())
+    worker, other = LocalWorker(loop), LocalWorker(loop)
+    task = asyncio.create_task(loop.run())
+    other.leave()
+    await quick(loop, worker)
+    states = [worker.state]
+    loop.infer(worker, infer_for([0]))
+    states.append(worker.state)
+    loop.join(other)
+    worker.feedback(feedback_for([0]))
+    loop.infer(worker, infer_for([0]))
+    states.append(worker.state)
+    loop.infer(other, infer_for([0]))
+    states += [worker.state, other.state]
+    assert states == ["between", "stepping", "queued", "stepping", "stepping"]
+    await stop(loop, task)
+
+
+async def test_with_a_minimum_size_who_asks_at_the_same_time_shares_the_batch():
+    algorithm = Scripted()
+    loop = loop_of(algorithm, min_envs=1)
+    workers = [LocalWorker(loop) for _ in range(3)]
+    task = asyncio.create_task(loop.run())
+    await quick(loop, workers[0])
+    algorithm.infer_sizes.clear()
+    await asyncio.gather(*[worker.act(infer_for([0])) for worker in workers])
+    assert algorithm.infer_sizes == [3]
+    await stop(loop, task)
+
+
+async def test_no_quick_inference_happens_once_a_learn_is_due():
+    algorithm = Scripted()
+    loop = loop_of(algorithm)
+    worker = LocalWorker(loop)
+    task = asyncio.create_task(loop.run())
+    await quick(loop, worker)
+    loop.infer(worker, infer_for([0]))
+    algorithm.config = replace(algorithm.config, fake_learn_freq=algorithm.global_step + 1)
+    worker.feedback(feedback_for([0]))
+    version = algorithm.num_learns
+    await worker.act(infer_for([0]))
+    assert algorithm.num_learns == version + 1
+    await stop(loop, task)
+
+
+async def test_an_error_of_a_quick_inference_ends_the_run_and_not_the_worker_that_asked():
+    algorithm = Scripted()
+    loop = loop_of(algorithm)
+    worker = LocalWorker(loop)
+    task = asyncio.create_task(loop.run())
+    await quick(loop, worker)
+    algorithm.infer_error = RuntimeError("boom")
+    loop.infer(worker, infer_for([0]))
+    with pytest.raises(RuntimeError, match="boom"):
+        await asyncio.wait_for(task, 5)
 
 
 async def test_an_error_over_a_feedback_ends_the_run_and_not_the_worker_that_sent_it(monkeypatch):

@@ -62,7 +62,7 @@ def loop_with_a_frame() -> Loop:
     worker = LocalWorker(loop)
     loop.infer(worker, Infer(observe(1), np.array([0]), np.zeros(1, np.int64)))
     (request,) = loop.batcher.take()
-    loop._answer(request, algorithm.infer(request.infer.obs))
+    loop._answer([request], algorithm.infer(request.infer.obs))
     done = feedback_for([0], done=True, episode={"r": np.array([3.0]), "l": np.array([1])})
     for _ in range(2):
         loop.collector.feedback(worker, done)
