@@ -100,6 +100,17 @@ def test_flags_that_ask_for_another_number_of_rows_are_checked_in_full(
         decoder.decode(wire.encode(make_infer([0, 1], [0.0], reuse=[False, False])))
 
 
+def test_no_row_may_come_with_a_flag_that_asks_for_one(make_infer: Callable[..., Infer]) -> None:
+    decoder = Decoder()
+    frame = wire.encode(make_infer([0, 1], [], reuse=[True, True]))
+    known = [decoder.decode(frame) for _ in range(2)]
+    assert repr(known[1]) == repr(known[0])
+    (flags,) = (slot for slot in find_arrays(frame) if slot.path == ("reuse",))
+    for wrong in (b"\0\1", b"\1\0", b"\0\0"):
+        with pytest.raises(InvalidMessageError, match="rows"):
+            decoder.decode(frame[: flags.start] + wrong + frame[flags.stop :])
+
+
 def test_other_env_indices_or_text_are_parsed(
     make_infer: Callable[..., Infer], parses: list[bytes]
 ) -> None:

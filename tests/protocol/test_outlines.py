@@ -64,6 +64,51 @@ def test_whatever_came_before_a_frame_is_the_same(messages: list[Message]) -> No
         assert encoder.encode(message) == wire.encode(message)
 
 
+@given(st.lists(st.tuples(MESSAGES, st.booleans()), min_size=2, max_size=12))
+def test_whatever_came_before_an_infer_that_reuses_all_is_the_same(
+    messages: list[tuple[Message, bool]],
+) -> None:
+    encoder = Encoder()
+    observations = [message.obs for message, _ in messages if isinstance(message, Feedback)]
+    for message, of_the_latest in messages:
+        encoder.encode(message)
+        obs = message.obs if isinstance(message, Feedback) and of_the_latest else None
+        for echoed in observations if obs is None else [obs]:
+            assert echoed is not None
+            ids = np.arange(len(echoed)) + len(observations)
+            infer = Infer(echoed.rows(slice(0, 0)), ids, ids, np.ones(len(ids), np.bool_))
+            assert encoder.encode_echo(echoed, ids, ids) == wire.encode(infer)
+
+
+def test_an_infer_that_reuses_all_is_encoded_in_full_once(
+    make_feedback: Callable[..., Feedback], encodings: list[Message]
+) -> None:
+    encoder = Encoder()
+    for step in range(4):
+        feedback = make_feedback([0, 1], [5.0, 6.0], step_ids=np.array([step, step]))
+        encoder.encode(feedback)
+        assert feedback.obs is not None
+        frame = encoder.encode_echo(feedback.obs, feedback.env_indices, feedback.step_ids)
+        infer = wire.decode(frame)
+        assert isinstance(infer, Infer)
+        assert infer.step_ids.tolist() == [step, step]
+    # The first feedback has no outline yet that the first infer could be an echo of.
+    assert [type(message) for message in encodings] == [Feedback, Infer]
+
+
+@pytest.mark.parametrize("ids", [np.array([3, 4], np.int32), np.array([0, 2])])
+def test_an_infer_that_reuses_all_is_of_the_envs_and_ids_that_it_is_told(
+    ids: Any, make_feedback: Callable[..., Feedback]
+) -> None:
+    encoder = Encoder()
+    feedback = make_feedback([0, 1], [5.0, 6.0])
+    assert feedback.obs is not None
+    for indices in (feedback.env_indices, feedback.env_indices, ids):
+        encoder.encode(feedback)
+        infer = Infer(feedback.obs.rows(slice(0, 0)), indices, ids, np.ones(2, np.bool_))
+        assert encoder.encode_echo(feedback.obs, indices, ids) == wire.encode(infer)
+
+
 def test_other_numbers_in_the_same_outline_are_not_encoded_anew(
     make_feedback: Callable[..., Feedback], encodings: list[Message]
 ) -> None:

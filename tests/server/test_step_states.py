@@ -3,6 +3,7 @@
 from itertools import count
 
 import numpy as np
+import pytest
 
 from plugrl.data.frames import Inference
 from plugrl.protocol.messages import Observation
@@ -72,6 +73,19 @@ def test_sequence_counts_feedbacks_and_skips_where_an_action_was_dropped():
         states.release(envs)
         numbers.append(int(states.places(envs)[1][0]))
     assert numbers == [1, 2, 4]
+
+
+@pytest.mark.parametrize("envs", [[0, 1, 2], [1], [2, 0]])
+def test_the_numbers_handed_out_do_not_change_when_envs_go_on(envs: list[int]):
+    states = StepStates(count())
+    everyone, some = np.arange(3), np.array(envs)
+    states.release(everyone)
+    sequence = states.places(everyone)[1]
+    states.hold(some, held(len(envs)))
+    states.hold(some, held(len(envs)))
+    states.release(some)
+    assert sequence.tolist() == [1, 1, 1]
+    assert states.places(some)[1].tolist() == [3] * len(envs)
 
 
 def test_streams_are_distinct_and_stay_with_their_env():
