@@ -127,14 +127,10 @@ class Loop:
         self.batcher.add(worker, infer)
         if not self.batcher.due():
             return
-        if not self._may_infer_here():
+        if self._may_infer_here():
+            self._infer_here()
+        else:
             self._woken.set()
-            return
-        try:
-            for group, obs in concatenate(self.batcher.take()):
-                self._answer(group, self.turn.here(self.algorithm.infer, obs))
-        except Exception as error:  # noqa: BLE001 - ends the run, not the peer that was here by chance
-            self._fail(error)
 
     def feedback(self, worker: Worker, feedback: Feedback) -> None:
         """Take in ``worker``'s report, or queue it while the model is in use."""
@@ -162,6 +158,13 @@ class Loop:
             and self.turn.is_quick
             and self.batcher.min_envs is None
         )
+
+    def _infer_here(self) -> None:
+        try:
+            for group, obs in concatenate(self.batcher.take()):
+                self._answer(group, self.turn.here(self.algorithm.infer, obs))
+        except Exception as error:  # noqa: BLE001 - ends the run, not the peer that was here by chance
+            self._fail(error)
 
     def _fail(self, error: Exception) -> None:
         self._failure = error
