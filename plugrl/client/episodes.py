@@ -48,8 +48,9 @@ class EpisodeCounts:
         """Count a step of some envs."""
         self.num_steps += len(result.rewards)
         if rows is EVERYONE:
-            # Adding to an array where it is, and adding an int, costs three times as much.
-            self._returns = self._returns + result.rewards
+            # In place, so that rewards of another shape or kind are refused.
+            self._returns += result.rewards
+            # A new array, and one added rather than an int: both are faster.
             self._lengths = self._lengths + self._one_each
         else:
             self._returns[rows] += result.rewards

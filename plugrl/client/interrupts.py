@@ -13,7 +13,10 @@ class StopRequestedError(BaseException):
 
 
 class _State:
-    """An object, as to assign to a class's attributes empties the interpreter's caches of it."""
+    """Whether a stop may be raised now, and the one that waits.
+
+    Not attributes of a class: each assignment to one empties the interpreter's caches of it.
+    """
 
     __slots__ = ("pending", "uninterrupted")
 

@@ -41,6 +41,7 @@ class Rollout:
         self._obs: Observation | None = None
         self._needs_reset = np.ones(n, np.bool_)
         self._num_to_reset = n
+        """How many of ``_needs_reset`` are true."""
         self._all_true = np.ones(n, np.bool_)
 
     def finished(self) -> bool:
@@ -91,7 +92,7 @@ class Rollout:
         obs = self._env.reset(index, seeds)
         self.episodes.start(index)
         self._place(index, obs)
-        self._needs_reset, self._num_to_reset = ~self._all_true, 0
+        self._needs_reset, self._num_to_reset = np.zeros_like(unchanged), 0
         # From here on each env goes on with its own random numbers.
         self._seeds = None
         return unchanged

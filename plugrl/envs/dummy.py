@@ -26,7 +26,7 @@ class DummyEnv(VectorEnv):
         self._images = {f"image_{i}": self._black for i in range(config.num_images)}
         self._text = np.full(num_envs, config.text)
         self._ones = np.ones(num_envs)
-        # NumPy takes three times as long to add an int, or to compare with one.
+        # To add an int, or to compare with one, is slower.
         self._one_each = np.ones(num_envs, np.int64)
         self._lengths = np.full(num_envs, config.episode_length)
         self._never = np.zeros(num_envs, np.bool_)
@@ -40,6 +40,7 @@ class DummyEnv(VectorEnv):
         """Count a step."""
         num = len(env_indices)
         if num == self.num_envs:
+            # They come in ascending order: all of them.
             steps = self._steps = self._steps + self._one_each
         else:
             steps = self._steps[env_indices] + self._one_each[:num]

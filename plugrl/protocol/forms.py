@@ -68,8 +68,6 @@ class Form:
     record: np.dtype[np.void]
     """The whole frame as one element, whose fields are the arrays in the slots: to view a field
     of it is much cheaper than to make an array."""
-    names: tuple[str, ...]
-    """Of its fields."""
     flags: tuple[slice, ...]
     """Where bools are, of whose bytes only two are legal."""
     constants: tuple[Array, ...]
@@ -82,10 +80,11 @@ class Form:
         if self.layout.unpack(frame) != self.fixed:
             return None
         for span in self.flags:
+            # As ``are_bools`` does, without a call.
             if frame[span].strip(BOOLS):
                 return None
         record: Array = np.ndarray((), self.record, frame)
-        arrays: list[Array] = [record[name] for name in self.names]
+        arrays: list[Array] = [record[name] for name in self.record.names or ()]
         arrays += self.constants
         return self.fill(arrays)
 
@@ -154,10 +153,8 @@ def form_of(frame: bytes, message: Message) -> Form | None:
         struct.Struct("<" + layout),
         fixed,
         _record(slots, len(frame)),
-        tuple(map(str, range(len(slots)))),
         tuple(slice(slot.start, slot.stop) for slot in slots if slot.dtype.kind == "b"),
-        # Copies: what came is a view of its whole frame.
-        tuple(array.copy() for array in constants.values()),
+        tuple(map(_own, constants.values())),
         _FILLERS[type(message)](message, positions),
     )
 
@@ -171,6 +168,13 @@ def _record(slots: Sequence[Slot], num_bytes: int) -> np.dtype[np.void]:
             "itemsize": num_bytes,
         }
     )
+
+
+def _own(array: Array) -> Array:
+    """A read-only copy: what came is a view of its whole frame."""
+    copy = array.copy()
+    copy.setflags(write=False)
+    return copy
 
 
 def paths(slots: Sequence[Slot]) -> list[Path]:
@@ -265,8 +269,10 @@ def _infer_filler(example: Infer, at: Positions) -> Filler:
     if example.reuse is None:
         return lambda arrays: Infer(fill_obs(arrays), env_indices, as_int64(arrays[step_ids]))
     if _reuses_all(example):
-        no_rows, all_true = example.obs, example.reuse.copy()
-        return lambda arrays: Infer(no_rows, env_indices, as_int64(arrays[step_ids]), all_true)
+        no_rows, all_true = example.obs, at[_REUSE]
+        return lambda arrays: Infer(
+            no_rows, env_indices, as_int64(arrays[step_ids]), arrays[all_true]
+        )
     reuse, num_reused = at[_REUSE], np.count_nonzero(example.reuse)
 
     def fill(arrays: Arrays) -> Infer | None:

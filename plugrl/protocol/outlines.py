@@ -20,7 +20,7 @@ Signature: TypeAlias = Sequence[Any]
 
 
 class Outline(NamedTuple):
-    """A frame without its arrays; in none of two outlines are they the same."""
+    """A frame without its arrays. An ``Encoder`` tells its outlines apart by their identity."""
 
     signature: Signature
     """Of the messages that it is the outline of."""
@@ -34,8 +34,10 @@ class Encoder:
     def __init__(self) -> None:
         """Know no outline yet."""
         self._outlines: dict[type, Outline] = {}
-        self._latest: tuple[Outline | None, Observation | None] = (None, None)
-        """Of the message encoded last; no outline where that had to be encoded in full."""
+        self._latest_outline: Outline | None = None
+        """Of the message encoded last; None where that had to be encoded in full."""
+        self._latest_obs: Observation | None = None
+        """What was sent with that outline."""
         self._echo: Echo | None = None
 
     def encode(self, message: Message) -> bytes:
@@ -44,9 +46,9 @@ class Encoder:
         Raises:
             CodecError: it holds a type that the wire does not carry.
         """
+        self._latest_outline = self._latest_obs = None
         kind = type(message)
         content = _CONTENT[kind](message)
-        self._latest = (None, None)
         if content is None:
             return wire.encode(message)
         outline = self._outlines.get(kind)
@@ -59,7 +61,7 @@ class Encoder:
         except TypeError:
             # An array whose numbers don't lie side by side in memory has to be copied first.
             return wire.encode(message)
-        self._latest = (outline, content.obs)
+        self._latest_outline, self._latest_obs = outline, content.obs
         return frame
 
     def encode_echo(
@@ -72,7 +74,7 @@ class Encoder:
             env_indices: (n,)
             step_ids: (n,)
         """
-        of, echo = self._latest[0] if self._latest[1] is obs else None, self._echo
+        of, echo = self._latest_outline if self._latest_obs is obs else None, self._echo
         if (
             of is not None
             and echo is not None
@@ -107,6 +109,7 @@ class Echo(NamedTuple):
     of: Outline
     """Of the message that the observation was sent with."""
     env_indices: bytes
+    """Their numbers."""
     step_ids: tuple[np.dtype[Any], tuple[int, ...]]
     """Of which dtype and shape they are."""
     head: bytes
@@ -123,6 +126,7 @@ class Content:
     """In the order in which they are sent."""
     signature: Signature
     obs: Observation | None
+    """What it has of one."""
 
 
 def _content(arrays: list[Array], obs: Observation) -> Content:

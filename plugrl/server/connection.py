@@ -39,8 +39,8 @@ class EnvSocket(ServerConnection):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Hand over nothing yet."""
         super().__init__(*args, **kwargs)
-        self.hand_over: Callable[[bytes], None] | None = None
-        """Takes a binary message; must not raise."""
+        self.hand_over: Callable[[bytes, bool], None] | None = None
+        """Takes a binary message, and whether more came with it; must not raise."""
         self.num_queued = 0
         """Messages begun the usual way that the task has not yet taken."""
         self._lane: Lane | None = None
@@ -59,13 +59,14 @@ class EnvSocket(ServerConnection):
     def _take_all(self, lane: Lane, data: bytes) -> None:
         max_bytes = self.protocol.max_message_size
         assert max_bytes is not None
-        for cut in lane.cut(data, max_bytes):
+        cuts = lane.cut(data, max_bytes)
+        for cut in cuts:
             if not cut.is_message:
                 super().data_received(cut.data)
             elif self.protocol.state is not State.OPEN:
                 continue
             elif self.hand_over is not None and not self.num_queued:
-                self.hand_over(cut.data)
+                self.hand_over(cut.data, cut is not cuts[-1])
             else:
                 self.process_event(Frame(Opcode.BINARY, cut.data))
 
@@ -76,7 +77,7 @@ class EnvSocket(ServerConnection):
         if isinstance(event, Frame) and event.opcode in {Opcode.BINARY, Opcode.TEXT}:
             whole = event.fin and event.opcode is Opcode.BINARY
             if whole and self.hand_over is not None and not self.num_queued:
-                self.hand_over(bytes(event.data))
+                self.hand_over(bytes(event.data), True)  # noqa: FBT003 - the library does not tell
                 return
             self.num_queued += 1
         super().process_event(event)
@@ -146,8 +147,8 @@ class Connection(Worker):
         try:
             await self._socket.send(self._session.greet())
             async for data in self._socket:
-                self._receive(data)
                 self._socket.num_queued -= 1
+                self._receive(data, more_came=self._socket.num_queued > 0)
         except ConnectionClosed as closed:
             logger.info("%s is gone: %s", self, closed)
         finally:
@@ -155,7 +156,7 @@ class Connection(Worker):
             if self._closing is not None:
                 await self._closing
 
-    def _receive(self, data: bytes | str) -> None:
+    def _receive(self, data: bytes | str, more_came: bool) -> None:  # noqa: FBT001 - as handed over
         if self._closing is not None:
             return
         try:
@@ -173,7 +174,7 @@ class Connection(Worker):
             self.close(INTERNAL_ERROR)
             return
         if isinstance(message, Infer):
-            self._loop.infer(self, message)
+            self._loop.infer(self, message, more_came=more_came)
         else:
             self._loop.feedback(self, message)
 

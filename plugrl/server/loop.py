@@ -51,8 +51,9 @@ class Loop:
     """Owns the model: every call of the algorithm is made here, one after another.
 
     Transports call ``join``, ``infer``, ``feedback`` and ``leave`` on the event loop; none of
-    them blocks. Feedback is kept in order, and taken in at once where nothing else uses the model,
-    else before anything else in the next turn.
+    them blocks for longer than an inference that is quick. Feedback is kept in order, and taken in
+    at once where nothing else uses the model, else before anything else in the next turn. An
+    inference that is quick is made at once, too.
     """
 
     def __init__(
@@ -122,12 +123,18 @@ class Loop:
         self.observer.worker_lost(worker)
         logger.info("%s left, %d connected", worker, len(self.batcher.workers))
 
-    def infer(self, worker: Worker, infer: Infer) -> None:
-        """Queue ``worker``'s request."""
+    def infer(self, worker: Worker, infer: Infer, *, more_came: bool = False) -> None:
+        """Queue ``worker``'s request, and answer all where it completes a batch.
+
+        Args:
+            worker: who asks.
+            infer: what it asks for.
+            more_came: whether it has sent something else behind it, before any answer.
+        """
         self.batcher.add(worker, infer)
         if not self.batcher.due():
             return
-        if self._may_infer_here():
+        if not more_came and self._may_infer_here():
             self._infer_here()
         else:
             self._woken.set()
@@ -142,13 +149,12 @@ class Loop:
             return
         try:
             self._take_in()
-            if self.algorithm.should_learn() or self.algorithm.should_stop():
-                self._woken.set()
+            self._look_ahead()
         except Exception as error:  # noqa: BLE001 - ends the run, not the peer that was here by chance
             self._fail(error)
 
     def _may_infer_here(self) -> bool:
-        """Whether an inference need not wait for ``run`` to wake, which takes longer than it.
+        """Whether nothing else is due and the inference quick: quicker than it is to wake ``run``.
 
         With a minimum size, who asks at the same time is to share the batch.
         """
@@ -163,11 +169,19 @@ class Loop:
         try:
             for group, obs in concatenate(self.batcher.take()):
                 self._answer(group, self.turn.here(self.algorithm.infer, obs))
+            self._look_ahead()
         except Exception as error:  # noqa: BLE001 - ends the run, not the peer that was here by chance
             self._fail(error)
 
+    def _look_ahead(self) -> None:
+        """Wake ``run`` where the algorithm wants something other than to infer."""
+        if self.algorithm.should_learn() or self.algorithm.should_stop():
+            self._woken.set()
+
     def _fail(self, error: Exception) -> None:
+        """End ``run`` with ``error``; until it wakes, nothing more is asked of the algorithm."""
         self._failure = error
+        self._idle = False
         self._woken.set()
 
     def _take_in(self) -> None:
@@ -217,9 +231,7 @@ class Loop:
             self.turn.close()
 
     async def _train(self) -> StopReason:
-        while not self._stop.is_set():
-            if self._failure is not None:
-                raise self._failure
+        while not self._stop.is_set() and self._failure is None:
             self._take_in()
             if self.algorithm.should_learn():
                 await self._learn()
@@ -233,6 +245,8 @@ class Loop:
             else:
                 self.phase = Phase.COLLECT
                 await self._wait()
+        if self._failure is not None:
+            raise self._failure
         return StopReason.STOPPED
 
     async def _wait(self) -> None:

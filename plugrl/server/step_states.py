@@ -13,6 +13,7 @@ from plugrl.protocol.messages import Observation, same_indices
 NOTHING = -1
 _ALL = slice(None)
 _ONE = np.array(1)
+"""To add an int is slower."""
 
 
 @dataclass(slots=True)
@@ -60,8 +61,9 @@ class StepStates:
         self._latest: tuple[NDArray[np.int64], Held] | None = None
         """An inference not yet filed by env: most often its feedback is for all its envs."""
         self._latest_envs: NDArray[np.int64] | None = None
+        """Met last, where it can't have been changed since."""
         self._are_all = False
-        """Whether these are all envs that have shown up, in order."""
+        """Whether ``_latest_envs`` are all envs that have shown up, in order."""
 
     def hold(self, envs: NDArray[np.int64], held: Held) -> None:
         """Note that ``envs`` (n,) got the n rows of ``held``; what they held before is dropped."""
@@ -84,7 +86,10 @@ class StepStates:
         return self._release_by_env(envs)
 
     def places(self, envs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Stream ids and sequence numbers (m,) of envs whose feedback was just released."""
+        """Stream ids and sequence numbers (m,) of envs whose feedback was just released.
+
+        Both are for reading only.
+        """
         if envs is self._latest_envs and self._are_all:
             return self._streams, self._sequence
         return self._streams[envs], self._sequence[envs]
@@ -154,7 +159,7 @@ class StepStates:
     def _meet(self, envs: NDArray[np.int64]) -> None:
         if envs is self._latest_envs:
             return
-        self._latest_envs = envs
+        self._latest_envs = None if envs.flags.writeable else envs
         missing = int(envs.max(initial=-1)) + 1 - len(self._streams)
         if missing > 0:
             self._make_room(missing)

@@ -17,7 +17,7 @@ _LATENCY_WINDOW = 1024
 
 
 class ModelTurn:
-    """Runs calls that use the model; its owner awaits each before the next.
+    """Runs calls that use the model; its owner lets each end before the next.
 
     The thread is a daemon: a learn that ignores every request to stop must not keep the process.
     """
@@ -30,7 +30,7 @@ class ModelTurn:
         self.busy = False
         """Whether a call is in progress."""
         self.brief_seconds: deque[float] = deque(maxlen=_LATENCY_WINDOW)
-        """How long the latest calls of ``brief`` took."""
+        """How long the latest calls of ``brief`` and ``here`` took."""
 
     @property
     def is_quick(self) -> bool:
@@ -47,7 +47,7 @@ class ModelTurn:
         return result
 
     def here(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call ``function`` as ``brief`` does where ``is_quick``, with nothing to wait for."""
+        """Call ``function`` here, as ``brief`` does while ``is_quick``: for the caller to ask."""
         result, seconds = _timed(function, *args, **kwargs)
         self._note(seconds)
         return result

@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import pytest
 
 from plugrl.client.episodes import EVERYONE, EpisodeCounts
 from plugrl.envs.base import StepResult
@@ -39,7 +40,7 @@ def test_nothing_is_reported_while_no_episode_ends():
 def test_a_new_episode_counts_from_zero_and_leaves_the_others_alone():
     counts = EpisodeCounts(2)
     counts.step(EVERYONE, result([1.0, 1.0]))
-    counts.chunks += 1
+    counts.end_chunk()
     counts.start(np.array([1]))
     counts.step(EVERYONE, result([1.0, 5.0]))
     episode = counts.report(np.ones(2, np.bool_))["episode"]
@@ -54,6 +55,26 @@ def test_returns_are_summed_in_float64():
     episode = counts.report(np.ones(1, np.bool_))["episode"]
     assert math.isclose(episode["r"][0], 100.0, rel_tol=1e-12)
     assert episode["r"].dtype == np.float64
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.longdouble])
+def test_returns_are_float64_whatever_the_rewards_are(dtype):
+    counts = EpisodeCounts(2)
+    counts.step(EVERYONE, result(np.ones(2, dtype)))
+    assert counts.report(np.ones(2, np.bool_))["episode"]["r"].dtype == np.float64
+
+
+@pytest.mark.parametrize("rewards", [np.ones((2, 1)), np.ones(3), np.ones(2, complex)])
+def test_rewards_of_another_shape_or_kind_are_refused_at_once(rewards):
+    with pytest.raises((TypeError, ValueError)):
+        EpisodeCounts(2).step(EVERYONE, result(rewards))
+
+
+def test_chunk_counts_that_were_handed_out_do_not_change():
+    counts = EpisodeCounts(2)
+    before = counts.chunks
+    counts.end_chunk()
+    assert (before.tolist(), counts.chunks.tolist()) == ([0, 0], [1, 1])
 
 
 def test_the_mean_return_is_that_of_the_last_hundred_episodes():

@@ -5,9 +5,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from plugrl.protocol.messages import Metadata, Observation
+from plugrl.protocol.messages import Metadata, Observation, all_true, any_true
 
 MakeObs = Callable[..., Observation]
+
+
+@pytest.mark.parametrize("flags", [[], [False], [True], [True, False, True], [True] * 9])
+@pytest.mark.parametrize("step", [1, 2])
+def test_flags_are_looked_through(flags: list[bool], step: int) -> None:
+    array = np.array(flags, np.bool_)[::step]
+    assert any_true(array) == any(flags[::step])
+    assert all_true(array) == all(flags[::step])
 
 
 def test_rows_are_cut_from_every_array(make_obs: MakeObs) -> None:

@@ -316,6 +316,68 @@ async def test_an_error_of_a_quick_inference_ends_the_run_and_not_the_worker_tha
         await asyncio.wait_for(task, 5)
 
 
+async def test_an_error_of_a_quick_inference_counts_before_a_stop_and_before_later_errors():
+    algorithm = Scripted()
+    saver = Saved(algorithm)
+    loop = loop_of(algorithm, saver)
+    worker, other = LocalWorker(loop), LocalWorker(loop)
+    other.leave()
+    task = asyncio.create_task(loop.run())
+    await quick(loop, worker)
+    algorithm.infer_error = RuntimeError("the cause")
+    loop.infer(worker, infer_for([0]))
+    algorithm.infer_error = RuntimeError("what came of it")
+    worker.feedback(feedback_for([0]))
+    loop.infer(worker, infer_for([0]))
+    loop.request_stop()
+    with pytest.raises(RuntimeError, match="the cause"):
+        await asyncio.wait_for(task, 5)
+    assert saver.steps == []
+
+
+async def test_a_run_that_a_quick_inference_finishes_ends():
+    algorithm = Scripted()
+    loop = loop_of(algorithm)
+    worker = LocalWorker(loop)
+    task = asyncio.create_task(loop.run())
+    await quick(loop, worker)
+    algorithm.config = replace(algorithm.config, global_steps=1)
+    loop.infer(worker, infer_for([0]))
+    assert await asyncio.wait_for(task, 5) is StopReason.FINISHED
+
+
+async def test_a_save_that_was_asked_for_comes_before_a_quick_inference():
+    algorithm = Scripted()
+    saver = Saved(algorithm)
+    loop = loop_of(algorithm, saver)
+    worker = LocalWorker(loop)
+    task = asyncio.create_task(loop.run())
+    await quick(loop, worker)
+    loop.request_save()
+    acting = asyncio.create_task(worker.act(infer_for([0])))
+    await asyncio.sleep(0)
+    assert not acting.done()
+    await acting
+    assert len(saver.steps) == 1
+    await stop(loop, task)
+
+
+async def test_observations_of_two_forms_are_answered_in_one_call():
+    algorithm = Scripted()
+    loop = loop_of(algorithm)
+    worker, other = LocalWorker(loop), LocalWorker(loop)
+    other.leave()
+    task = asyncio.create_task(loop.run())
+    await quick(loop, worker)
+    loop.join(other)
+    algorithm.infer_sizes.clear()
+    wide = Infer(observe(2, width=5), np.arange(2), np.zeros(2, np.int64))
+    actions = await asyncio.gather(worker.act(infer_for([0])), other.act(wide))
+    assert [action.shape[1] for action in actions] == [1, 2]
+    assert algorithm.infer_sizes == [1, 2]
+    await stop(loop, task)
+
+
 async def test_an_error_over_a_feedback_ends_the_run_and_not_the_worker_that_sent_it(monkeypatch):
     algorithm = Scripted()
     loop = loop_of(algorithm, Saved(algorithm))

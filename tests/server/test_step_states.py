@@ -88,6 +88,17 @@ def test_the_numbers_handed_out_do_not_change_when_envs_go_on(envs: list[int]):
     assert states.places(some)[1].tolist() == [3] * len(envs)
 
 
+def test_an_index_array_may_be_used_again_for_other_envs():
+    states = StepStates(count())
+    envs = np.arange(3)
+    states.release(envs)
+    states.release(envs)
+    in_order = states.places(envs)[0].tolist()
+    envs[:] = [2, 1, 0]
+    states.release(envs)
+    assert states.places(envs)[0].tolist() == in_order[::-1]
+
+
 def test_streams_are_distinct_and_stay_with_their_env():
     ids = count()
     one, other = StepStates(ids), StepStates(ids)

@@ -25,6 +25,16 @@ async def test_one_slow_call_sends_the_next_ones_to_the_thread():
     assert await turn.brief(threading.current_thread) is not threading.main_thread()
 
 
+async def test_a_slow_call_made_here_sends_the_next_ones_to_the_thread():
+    turn = ModelTurn()
+    while not turn.is_quick:
+        await turn.brief(int)
+    assert turn.here(int, "3") == 3
+    assert turn.is_quick
+    turn.here(time.sleep, 0.02)
+    assert not turn.is_quick
+
+
 async def test_an_error_reaches_the_caller_and_the_next_call_works():
     turn = ModelTurn()
     with pytest.raises(ValueError, match="boom"):

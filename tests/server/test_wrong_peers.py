@@ -12,6 +12,7 @@ from websockets.client import ClientProtocol
 from websockets.uri import parse_uri
 
 from plugrl.config.server import LimitsConfig
+from plugrl.framing import binary_frame
 from plugrl.protocol import wire
 from plugrl.protocol.closing import HELD_TOO_MUCH, RESYNC
 from plugrl.protocol.messages import Feedback, Infer
@@ -109,6 +110,21 @@ async def test_a_message_out_of_turn_is_refused_while_the_others_are_waited_for(
         )
         assert await hasty.closing() == RESYNC
         await other.exchange([0])
+
+
+async def test_who_does_not_wait_for_its_actions_is_refused_however_quick_they_are():
+    algorithm = Scripted()
+    async with running(algorithm) as up, client(up.url) as hasty:
+        num_exchanges = 0
+        while not up.server.loop.turn.is_quick:
+            await hasty.exchange([0])
+            num_exchanges += 1
+        infer = wire.encode(Infer(observe(1), np.array([0]), np.zeros(1, np.int64)))
+        feedback = wire.encode(feedback_for([0]))
+        frames = [binary_frame(message, from_client=True) for message in (infer, feedback)]
+        hasty.socket.transport.write(b"".join(frames * 50))
+        assert await hasty.closing() == RESYNC
+    assert algorithm.global_step == num_exchanges
 
 
 async def test_a_client_that_never_infers_is_waited_for_no_longer_than_the_limit(caplog):
