@@ -17,6 +17,10 @@ class PendingLines:
         self._path = path
         self._lines: deque[str] = deque(maxlen=MAX_PENDING_LINES)
 
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._lines)
+
     def add(self, line: str) -> None:
         """Take a line, its end included; never blocks."""
         self._lines.append(line)

@@ -1,7 +1,8 @@
 """Writes a run's records while its server lives; the server itself never waits for the disk.
 
 One thread does all the writing. It wakes when something rare happens, and once a second to see
-whether the status changed. What the disk refuses waits in memory: training goes on.
+whether the status changed, less often while nothing does. What the disk refuses waits in memory:
+training goes on.
 """
 
 import logging
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 TICK_S = 1.0
 """Seconds between two looks at the server."""
+IDLE_TICK_S = 5.0
+"""The same while nothing happens: to be woken costs more than to look."""
 HEARTBEAT_S = 10.0
 """Longest time between two writes of the status, so that readers know that somebody is there."""
 CLOSE_TIMEOUT_S = 5.0
@@ -78,6 +81,10 @@ class RunRecorder:
         self._record: RunRecord | None = None
         self._status = RunStatus(state=RunState.STARTING)
         self._written: RunStatus | None = None
+        self._seen: Progress | None = None
+        """What the latest status says of the server."""
+        self._idle = False
+        """Whether the latest look found nothing new."""
         self._announced = False
         self._checkpoint: Checkpoint | None = None
         self._ending: Ending | None = None
@@ -129,7 +136,7 @@ class RunRecorder:
         try:
             self._begin()
             while self._ending is None:
-                self._woken.wait(TICK_S)
+                self._woken.wait(self._pause_s())
                 rare = self._woken.is_set()
                 self._woken.clear()
                 self._write(now=rare)
@@ -137,6 +144,10 @@ class RunRecorder:
         except Exception:
             # A mistake of ours in here must not reach training, which knows nothing of this thread.
             logger.exception("the run's records are not written any more")
+
+    def _pause_s(self) -> float:
+        until_due = self._status.updated_at + HEARTBEAT_S - time.time()
+        return max(TICK_S, min(IDLE_TICK_S, until_due)) if self._idle else TICK_S
 
     def _begin(self) -> None:
         previous = self._previous()
@@ -167,15 +178,19 @@ class RunRecorder:
 
     def _write(self, *, now: bool) -> None:
         """Write what is new; the status only where it differs, or to show that we are there."""
-        status = self._observe()
-        due = time.time() - status.updated_at >= HEARTBEAT_S
+        progress = self._progress()
+        due = time.time() - self._status.updated_at >= HEARTBEAT_S
+        self._idle = progress == self._seen and not (now or self._troubled or self._log)
+        if self._idle and not due:
+            return
+        self._seen = progress
+        status = self._observe(progress)
         if now or due or status != self._written:
             status = replace(status, updated_at=time.time())
         self._status = status
         self._try(self._flush)
 
-    def _observe(self) -> RunStatus:
-        progress = self._progress()
+    def _observe(self, progress: Progress) -> RunStatus:
         state, reason = RunState.RUNNING, None
         if progress.stopping:
             state = RunState.STOPPING
@@ -225,7 +240,7 @@ class RunRecorder:
     def _end(self) -> None:
         ending = self._ending
         assert ending is not None
-        status = replace(self._observe(), url=None, updated_at=time.time())
+        status = replace(self._observe(self._progress()), url=None, updated_at=time.time())
         if self._answers():
             state, reason, exit_code = ending
             if self._owner is not None and state is RunState.STOPPED:

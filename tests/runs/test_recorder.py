@@ -1,5 +1,6 @@
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,7 @@ def server() -> Server:
 def run_dir(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(recorder_module, "TICK_S", 0.05)
+    monkeypatch.setattr(recorder_module, "IDLE_TICK_S", 0.1)
     folder: Path = tmp_path / "exp"
     folder.mkdir()
     return folder
@@ -121,6 +123,34 @@ def test_the_status_follows_the_server_without_being_told(run_dir, server):
     status_when(run_dir, lambda s: s.state is RunState.STOPPING)
     recorder.close(Ending(RunState.STOPPED, "stopped on request", 0))
     assert records.read_status(run_dir).reason == "stopped on request"
+
+
+class Pauses(threading.Event):
+    """How long the recorder wants to wait each time; it waits less."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[float] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None
+        self.asked.append(timeout)
+        return super().wait(timeout / 10)
+
+
+def test_a_server_that_does_nothing_is_looked_at_less_often(run_dir, server):
+    recorder = RunRecorder(run_dir, None, server)
+    pauses = recorder._woken = Pauses()
+    recorder.open(RECORD, URL)
+    wait_until(lambda: pauses.asked[-3:] == [0.1] * 3)
+    server.progress = server.progress._replace(step=7)
+    status_when(run_dir, lambda s: s.step == 7)
+    wait_until(lambda: pauses.asked[-3:] == [0.1] * 3)
+    # At once after what was new, the look that found it included.
+    assert pauses.asked.count(0.05) >= 2
+    recorder.log("a line that is not urgent")
+    wait_until(lambda: "not urgent" in (run_dir / "log.txt").read_text())
+    recorder.close(DONE)
 
 
 def test_a_second_server_in_the_folder_is_the_second_attempt(run_dir, server):
