@@ -13,6 +13,8 @@ Rows: TypeAlias = NDArray[np.int64] | slice
 """Which envs: (k,) indices or a slice, the faster one."""
 EVERYONE = slice(None)
 
+_FLOAT64 = np.dtype(np.float64)
+
 RECENT = 100
 """Episodes that ``mean_return`` looks back on."""
 
@@ -48,10 +50,14 @@ class EpisodeCounts:
         """Count a step of some envs."""
         self.num_steps += len(result.rewards)
         if rows is EVERYONE:
-            # In place, so that rewards of another shape or kind are refused.
-            self._returns += result.rewards
-            # A new array, and one added rather than an int: both are faster.
+            # New arrays, and one added as an array: to add in place, or an int, is slower.
             self._lengths = self._lengths + self._one_each
+            returns = self._returns + result.rewards
+            if returns.dtype is not _FLOAT64 or returns.shape != self._returns.shape:
+                # In place it stays float64, and rewards of another shape are refused.
+                returns = self._returns
+                returns += result.rewards
+            self._returns = returns
         else:
             self._returns[rows] += result.rewards
             self._lengths[rows] += 1
