@@ -2,8 +2,6 @@
 
 import asyncio
 import threading
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,58 +16,11 @@ from plugrl.errors import (
     ServerStoppedError,
 )
 from plugrl.protocol.closing import SERVER_STOP
-from plugrl.protocol.messages import Infer
-from plugrl.server.algorithm import SavedCheckpoint
-from plugrl.server.batcher import Batcher
 from plugrl.server.local import LocalWorker
 from plugrl.server.loop import Loop, StopReason
 from plugrl.server.worker import DiscardCause
-from tests.server.conftest import InProcess, Scripted, feedback_for, hold_learns, observe, until
-
-
-class Saved:
-    """A saver that counts, and fails when told to."""
-
-    def __init__(self, algorithm: Scripted) -> None:
-        self.algorithm = algorithm
-        self.steps: list[int] = []
-        self.error: Exception | None = None
-
-    def snapshot(self):
-        step = self.algorithm.global_step
-
-        def write() -> SavedCheckpoint:
-            if self.error is not None:
-                raise self.error
-            self.steps.append(step)
-            return SavedCheckpoint(Path(str(step)), step, num_bytes=1, seconds=0.0)
-
-        return write
-
-
-def loop_of(
-    algorithm: Scripted,
-    saver: Saved | None = None,
-    stop_timeout_s: float = 5.0,
-    min_envs: int | None = None,
-) -> Loop:
-    return Loop(
-        algorithm,
-        Batcher(min_envs=min_envs),
-        learner=InProcess(algorithm),
-        saver=saver,
-        report=lambda metrics, step: None,
-        stop_timeout_s=stop_timeout_s,
-    )
-
-
-def infer_for(envs: list[int]) -> Infer:
-    return Infer(observe(len(envs)), np.array(envs), np.zeros(len(envs), np.int64))
-
-
-async def stop(loop: Loop, task: "asyncio.Task[StopReason]") -> None:
-    loop.request_stop()
-    assert await asyncio.wait_for(task, 5) is StopReason.STOPPED
+from tests.server.conftest import Scripted, feedback_for, hold_learns, until
+from tests.server.loops import Saved, infer_for, loop_of, stop
 
 
 async def test_actions_come_time_major_and_frames_come_back_whole():
@@ -247,135 +198,6 @@ async def test_an_error_of_the_algorithm_ends_the_run_and_saves_nothing():
         await task
     acting.cancel()
     assert saver.steps == []
-
-
-async def quick(loop: Loop, worker: LocalWorker) -> None:
-    """Infer until it is done in the very call that completes a batch."""
-    while not loop.turn.is_quick:
-        await worker.act(infer_for([0]))
-        worker.feedback(feedback_for([0]))
-    # The loop goes back to wait for what is next.
-    await asyncio.sleep(0)
-
-
-async def test_a_quick_inference_is_done_in_the_call_that_completes_the_batch():
-    loop = loop_of(Scripted())
-    worker, other = LocalWorker(loop), LocalWorker(loop)
-    task = asyncio.create_task(loop.run())
-    other.leave()
-    await quick(loop, worker)
-    states = [worker.state]
-    loop.infer(worker, infer_for([0]))
-    states.append(worker.state)
-    loop.join(other)
-    worker.feedback(feedback_for([0]))
-    loop.infer(worker, infer_for([0]))
-    states.append(worker.state)
-    loop.infer(other, infer_for([0]))
-    states += [worker.state, other.state]
-    assert states == ["between", "stepping", "queued", "stepping", "stepping"]
-    await stop(loop, task)
-
-
-async def test_with_a_minimum_size_who_asks_at_the_same_time_shares_the_batch():
-    algorithm = Scripted()
-    loop = loop_of(algorithm, min_envs=1)
-    workers = [LocalWorker(loop) for _ in range(3)]
-    task = asyncio.create_task(loop.run())
-    await quick(loop, workers[0])
-    algorithm.infer_sizes.clear()
-    await asyncio.gather(*[worker.act(infer_for([0])) for worker in workers])
-    assert algorithm.infer_sizes == [3]
-    await stop(loop, task)
-
-
-async def test_no_quick_inference_happens_once_a_learn_is_due():
-    algorithm = Scripted()
-    loop = loop_of(algorithm)
-    worker = LocalWorker(loop)
-    task = asyncio.create_task(loop.run())
-    await quick(loop, worker)
-    loop.infer(worker, infer_for([0]))
-    algorithm.config = replace(algorithm.config, fake_learn_freq=algorithm.global_step + 1)
-    worker.feedback(feedback_for([0]))
-    version = algorithm.num_learns
-    await worker.act(infer_for([0]))
-    assert algorithm.num_learns == version + 1
-    await stop(loop, task)
-
-
-async def test_an_error_of_a_quick_inference_ends_the_run_and_not_the_worker_that_asked():
-    algorithm = Scripted()
-    loop = loop_of(algorithm)
-    worker = LocalWorker(loop)
-    task = asyncio.create_task(loop.run())
-    await quick(loop, worker)
-    algorithm.infer_error = RuntimeError("boom")
-    loop.infer(worker, infer_for([0]))
-    with pytest.raises(RuntimeError, match="boom"):
-        await asyncio.wait_for(task, 5)
-
-
-async def test_an_error_of_a_quick_inference_counts_before_a_stop_and_before_later_errors():
-    algorithm = Scripted()
-    saver = Saved(algorithm)
-    loop = loop_of(algorithm, saver)
-    worker, other = LocalWorker(loop), LocalWorker(loop)
-    other.leave()
-    task = asyncio.create_task(loop.run())
-    await quick(loop, worker)
-    algorithm.infer_error = RuntimeError("the cause")
-    loop.infer(worker, infer_for([0]))
-    algorithm.infer_error = RuntimeError("what came of it")
-    worker.feedback(feedback_for([0]))
-    loop.infer(worker, infer_for([0]))
-    loop.request_stop()
-    with pytest.raises(RuntimeError, match="the cause"):
-        await asyncio.wait_for(task, 5)
-    assert saver.steps == []
-
-
-async def test_a_run_that_a_quick_inference_finishes_ends():
-    algorithm = Scripted()
-    loop = loop_of(algorithm)
-    worker = LocalWorker(loop)
-    task = asyncio.create_task(loop.run())
-    await quick(loop, worker)
-    algorithm.config = replace(algorithm.config, global_steps=1)
-    loop.infer(worker, infer_for([0]))
-    assert await asyncio.wait_for(task, 5) is StopReason.FINISHED
-
-
-async def test_a_save_that_was_asked_for_comes_before_a_quick_inference():
-    algorithm = Scripted()
-    saver = Saved(algorithm)
-    loop = loop_of(algorithm, saver)
-    worker = LocalWorker(loop)
-    task = asyncio.create_task(loop.run())
-    await quick(loop, worker)
-    loop.request_save()
-    acting = asyncio.create_task(worker.act(infer_for([0])))
-    await asyncio.sleep(0)
-    assert not acting.done()
-    await acting
-    assert len(saver.steps) == 1
-    await stop(loop, task)
-
-
-async def test_observations_of_two_forms_are_answered_in_one_call():
-    algorithm = Scripted()
-    loop = loop_of(algorithm)
-    worker, other = LocalWorker(loop), LocalWorker(loop)
-    other.leave()
-    task = asyncio.create_task(loop.run())
-    await quick(loop, worker)
-    loop.join(other)
-    algorithm.infer_sizes.clear()
-    wide = Infer(observe(2, width=5), np.arange(2), np.zeros(2, np.int64))
-    actions = await asyncio.gather(worker.act(infer_for([0])), other.act(wide))
-    assert [action.shape[1] for action in actions] == [1, 2]
-    assert algorithm.infer_sizes == [1, 2]
-    await stop(loop, task)
 
 
 async def test_an_error_over_a_feedback_ends_the_run_and_not_the_worker_that_sent_it(monkeypatch):

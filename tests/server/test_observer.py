@@ -1,11 +1,10 @@
 import asyncio
 
-from plugrl.server.batcher import Batcher
 from plugrl.server.local import LocalWorker
-from plugrl.server.loop import Loop
 from plugrl.server.observer import LoopObserver
 from plugrl.server.worker import Worker
-from tests.server.conftest import InProcess, Scripted
+from tests.server.conftest import Scripted
+from tests.server.loops import loop_of
 
 
 class Noted(LoopObserver):
@@ -23,15 +22,7 @@ class Noted(LoopObserver):
 
 
 async def test_a_loop_tells_of_workers_that_come_and_go_and_once_of_the_stop():
-    algorithm = Scripted()
-    loop = Loop(
-        algorithm,
-        Batcher(min_envs=None),
-        learner=InProcess(algorithm),
-        saver=None,
-        report=lambda metrics, step: None,
-        stop_timeout_s=5.0,
-    )
+    loop = loop_of(Scripted())
     loop.observer = noted = Noted()
     first, _second = LocalWorker(loop), LocalWorker(loop)
     loop.leave(first)

@@ -11,11 +11,11 @@ import pytest
 from plugrl.data.progress import LearnProgress
 from plugrl.protocol.messages import Infer
 from plugrl.server.algorithm import RunIdentity
-from plugrl.server.batcher import Batcher
 from plugrl.server.local import LocalWorker
 from plugrl.server.loop import Loop
 from plugrl.server.telemetry import SNAPSHOT_VERSION, Telemetry
-from tests.server.conftest import InProcess, Scripted, feedback_for, observe
+from tests.server.conftest import Scripted, feedback_for, observe
+from tests.server.loops import loop_of
 
 FORM = {
     "version": None,
@@ -51,14 +51,7 @@ WORKER = {
 def loop_with_a_frame() -> Loop:
     """One worker has sent one frame that ended an episode, and one without step state."""
     algorithm = Scripted()
-    loop = Loop(
-        algorithm,
-        Batcher(min_envs=None),
-        learner=InProcess(algorithm),
-        saver=None,
-        report=lambda metrics, step: None,
-        stop_timeout_s=1.0,
-    )
+    loop = loop_of(algorithm)
     worker = LocalWorker(loop)
     loop.infer(worker, Infer(observe(1), np.array([0]), np.zeros(1, np.int64)))
     (request,) = loop.batcher.take()

@@ -6,13 +6,12 @@ import logging
 import pytest
 
 from plugrl.server import watch
-from plugrl.server.batcher import Batcher
 from plugrl.server.local import LocalWorker
 from plugrl.server.loop import Loop
 from plugrl.server.watch import Watch
 from plugrl.server.worker import WorkerState
-from tests.server.conftest import InProcess, Scripted
-from tests.server.test_loop import infer_for
+from tests.server.conftest import Scripted
+from tests.server.loops import infer_for, loop_of
 
 
 class Clock:
@@ -31,25 +30,13 @@ def clock(monkeypatch) -> Clock:
     return clock
 
 
-def _loop(min_envs: int | None = None) -> Loop:
-    algorithm = Scripted()
-    return Loop(
-        algorithm,
-        Batcher(min_envs=min_envs),
-        learner=InProcess(algorithm),
-        saver=None,
-        report=lambda metrics, step: None,
-        stop_timeout_s=1.0,
-    )
-
-
 def _watch(loop: Loop) -> Watch:
     return Watch(loop, feedback_timeout_s=60.0, patience_s=10.0)
 
 
 async def test_a_waiting_queue_is_noticed_every_5_seconds_with_who_is_missing(clock, caplog):
     caplog.set_level(logging.INFO)
-    loop = _loop()
+    loop = loop_of(Scripted())
     asking, missing = LocalWorker(loop, "asking"), LocalWorker(loop, "missing")
     loop.infer(asking, infer_for([0]))
     watching = _watch(loop)
@@ -65,7 +52,7 @@ async def test_a_waiting_queue_is_noticed_every_5_seconds_with_who_is_missing(cl
 
 async def test_with_a_minimum_the_notice_counts_envs(clock, caplog):
     caplog.set_level(logging.INFO)
-    loop = _loop(min_envs=8)
+    loop = loop_of(Scripted(), min_envs=8)
     loop.infer(LocalWorker(loop), infer_for([0, 1]))
     clock.now += 6
     _watch(loop)._noticed_at = 0
@@ -77,7 +64,7 @@ async def test_with_a_minimum_the_notice_counts_envs(clock, caplog):
 
 async def test_a_server_left_alone_says_so_less_and_less_often(clock, caplog):
     caplog.set_level(logging.INFO)
-    watching = _watch(_loop())
+    watching = _watch(loop_of(Scripted()))
     for _ in range(3600):
         clock.now += 1
         watching._notice()
@@ -85,7 +72,7 @@ async def test_a_server_left_alone_says_so_less_and_less_often(clock, caplog):
 
 
 async def test_silence_during_a_learn_does_not_count(clock):
-    loop = _loop()
+    loop = loop_of(Scripted())
     asking, silent = LocalWorker(loop), LocalWorker(loop)
     loop.infer(asking, infer_for([0]))
     watching = _watch(loop)
@@ -99,7 +86,7 @@ async def test_silence_during_a_learn_does_not_count(clock):
 
 
 async def test_nobody_is_ignored_while_nobody_waits(clock):
-    loop = _loop()
+    loop = loop_of(Scripted())
     silent = LocalWorker(loop)
     watching = _watch(loop)
     clock.now += 1000
@@ -108,7 +95,7 @@ async def test_nobody_is_ignored_while_nobody_waits(clock):
 
 
 async def test_it_sleeps_until_the_next_deadline_and_no_longer_than_a_notice(clock):
-    loop = _loop()
+    loop = loop_of(Scripted())
     worker = LocalWorker(loop)
     watching = _watch(loop)
     assert watching._next_deadline() == clock.now + watch.NOTICE_S
@@ -118,7 +105,7 @@ async def test_it_sleeps_until_the_next_deadline_and_no_longer_than_a_notice(clo
 
 
 async def test_it_can_be_cancelled():
-    task = asyncio.create_task(_watch(_loop()).run())
+    task = asyncio.create_task(_watch(loop_of(Scripted())).run())
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -126,7 +113,7 @@ async def test_it_can_be_cancelled():
 
 
 async def test_it_does_not_poll_while_the_model_is_in_use(clock):
-    loop = _loop()
+    loop = loop_of(Scripted())
     loop.infer(LocalWorker(loop), infer_for([0]))
     watching = _watch(loop)
     clock.now += 3600
@@ -136,7 +123,7 @@ async def test_it_does_not_poll_while_the_model_is_in_use(clock):
 
 
 async def test_nobody_is_late_for_the_time_in_which_the_server_stood_still(clock, monkeypatch):
-    loop = _loop()
+    loop = loop_of(Scripted())
     worker = LocalWorker(loop)
     worker.enter(WorkerState.STEPPING)
 
