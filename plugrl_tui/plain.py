@@ -91,7 +91,7 @@ def line_of(model: RunModel) -> str:
     parts = [model.title, verdict.state.value]
     if model.step is not None:
         parts.append(f"step {fmt.progress(model.step, model.total_steps)}")
-    latest = model.curves.last(RETURN)
+    latest = model.latest(RETURN)
     if latest is not None:
         parts.append(f"return {fmt.value(latest)}")
     if model.snapshot is not None and not model.is_over:

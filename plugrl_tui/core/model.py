@@ -140,6 +140,17 @@ class RunModel:
         self.curves.add(step, time, metrics)
         self.touch(Part.CURVES, Part.LEARN, Part.HEAD)
 
+    def latest(self, metric: str) -> float | None:
+        """The newest number of a metric: a live server's, as its disk may be full."""
+        told = self.snapshot.metrics.get(metric) if self.snapshot is not None else None
+        filed = self.curves.last(metric)
+        return told if told is not None and (self.link is Link.LIVE or filed is None) else filed
+
+    @property
+    def knows_metrics(self) -> bool:
+        """Whether a metric that is missing has not been reported so far."""
+        return self.link is Link.LIVE or self.curves_from_files
+
     @property
     def title(self) -> str:
         """The run's own name where it is known."""

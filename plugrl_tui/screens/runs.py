@@ -104,6 +104,7 @@ class RunsScreen(RoomScreen):
 
     def on_screen_resume(self, _event: ScreenResume) -> None:
         """Something may have happened while another screen was shown."""
+        self.table.await_latest(self.plugrl_app.launched)
         if self._listing is not None:
             self.read()
 

@@ -80,7 +80,7 @@ class LearnPane(RunPane):
         epoch = (
             f"{learn.epoch + 1}/{learn.num_epochs}" if learn and learn.num_epochs else fmt.MISSING
         )
-        last = fmt.duration(self.model.curves.last("time/learn_seconds"))
+        last = fmt.duration(self.model.latest("time/learn_seconds"))
         parts = [("epoch ", epoch), ("last ", last)]
         used = len("learns ") + len(fmt.grouped(learns))
         for name, text in parts:
@@ -90,15 +90,16 @@ class LearnPane(RunPane):
         return row
 
     def _returns(self, width: int) -> Row:
-        curve = self.model.curves.get(RETURN)
-        if curve is None or curve.last is None:
-            return [Span("return ", "dim"), Span("no episode has ended yet", "dim")]
-        change = _trend(curve)
-        row = [Span("return ", "dim"), Span(fmt.value(curve.last), "strong")]
+        last, curve = self.model.latest(RETURN), self.model.curves.get(RETURN)
+        if last is None:
+            words = "no episode has ended yet" if self.model.knows_metrics else "not known"
+            return [Span("return ", "dim"), Span(words, "dim")]
+        change = _trend(curve) if curve is not None else None
+        row = [Span("return ", "dim"), Span(fmt.value(last), "strong")]
         if change:
             sign, style = (UP, "good") if change > 0 else (DOWN, "warn")
             row.append(Span(f" {sign}{fmt.value(abs(change))}", style))
-        length = fmt.value(self.model.curves.last(LENGTH))
+        length = fmt.value(self.model.latest(LENGTH))
         if sum(len(span.text) for span in row) + 7 + len(length) <= width:
             row += [Span("   len ", "dim"), Span(length, "strong")]
         return row
@@ -107,7 +108,7 @@ class LearnPane(RunPane):
         row: list[Span] = []
         used = 0
         for name, short in _SHORT:
-            last = self.model.curves.last(name)
+            last = self.model.latest(name)
             if last is None:
                 continue
             text = fmt.percent(last) if name in _SHARES else fmt.value(last)
@@ -116,7 +117,8 @@ class LearnPane(RunPane):
                 break
             row += [Span(f"{gap}{short} ", "dim"), Span(text, "strong")]
             used += len(gap) + len(short) + 1 + len(text)
-        return row or [Span("no learn has ended yet", "dim")]
+        words = "no learn has ended yet" if self.model.knows_metrics else "learns are not known"
+        return row or [Span(words, "dim")]
 
     def _every_metric(self, width: int, height: int) -> list[Row]:
         names = self.model.curves.names()

@@ -11,7 +11,10 @@ from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plugrl_tui.core.history import RunRow
+    from plugrl_tui.core.launcher import Launched
 
 _STATE_WIDTH = 12
 _MIN_NAME_WIDTH = 16
@@ -59,6 +62,9 @@ class RunTable(CursorPane):
         self.marked: set[str] = set()
         self.empty: list[str] = []
         """What is said where there are none."""
+        self._num_launched = 0
+        self._awaited: Path | None = None
+        """Launched, and not listed yet."""
 
     @property
     def current(self) -> "RunRow | None":
@@ -66,11 +72,23 @@ class RunTable(CursorPane):
         return self.runs[self.cursor] if self.runs else None
 
     def show(self, runs: "Sequence[RunRow]", *, title: str, empty: list[str]) -> None:
-        """Show these; the cursor stays on its run."""
+        """Show these; the cursor stays on its run, or goes to one that was launched."""
         path = self.current.path if self.current else None
         self.runs, self.title, self.empty = list(runs), title, empty
-        places = [place for place, row in enumerate(self.runs) if row.path == path]
-        self.put(places[0] if places else self.cursor)
+        places = {row.path: place for place, row in enumerate(self.runs)}
+        if self._awaited in places:
+            path, self._awaited = self._awaited, None
+        self.put(self.cursor if path is None else places.get(path, self.cursor))
+
+    def await_latest(self, launched: "Sequence[Launched]") -> None:
+        """Put the cursor on the run launched last, as soon as it is listed.
+
+        Args:
+            launched: all that the app has started; the table looks at what is new to it.
+        """
+        if len(launched) > self._num_launched:
+            self._awaited = launched[-1].run_dir
+        self._num_launched = len(launched)
 
     def toggle_mark(self) -> None:
         """Mark the run at the cursor, or take its mark away."""

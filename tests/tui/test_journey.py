@@ -139,6 +139,13 @@ async def test_with_keys_alone(tmp_path: Path) -> None:
         begun = int(parent.name)
         await until(pilot, "on from there", lambda: status_of(second).step > begun + 256)
         await stop(pilot, second)
+        runs = pilot.app.screen
+        assert isinstance(runs, RunsScreen)
+        await until(
+            pilot,
+            "cursor on it",
+            lambda: runs.table.current is not None and runs.table.current.path == second,
+        )
 
         for name in (first.name, second.name):
             await choose(pilot, name)

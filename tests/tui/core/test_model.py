@@ -8,6 +8,7 @@ import pytest
 from plugrl.runs.liveness import own_start, this_host
 from plugrl.runs.records import Checkpoint, RunRecord, RunState, RunStatus
 from plugrl_tui import plain
+from plugrl_tui.core.curves import RETURN
 from plugrl_tui.core.feed_demo import DemoServer, begin, played
 from plugrl_tui.core.model import LOST_AFTER_S, STALE_AFTER_S, Link, Part, RunModel
 from plugrl_tui.core.snapshot import LogLine, Process, Snapshot
@@ -173,6 +174,17 @@ def test_metrics_of_the_folder_are_not_repeated_by_snapshots():
     model.curves_from_files = True
     model.take_snapshot(DemoServer(start=NOW).advance(0.25))
     assert model.curves.steps == []
+
+
+def test_what_the_server_says_of_its_latest_learn_counts_before_a_file_that_has_no_room():
+    model = RunModel("x", clock=Clock(), curves_from_files=True)
+    assert model.latest(RETURN) is None
+    model.take_snapshot(DemoServer(start=NOW).advance(0.25))
+    told = snapshot_of(model).metrics[RETURN]
+    model.add_metrics(1, NOW, {RETURN: -1.0})
+    assert model.latest(RETURN) == told
+    model.set_link(Link.RECONNECTING)
+    assert model.latest(RETURN) == -1.0
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from plugrl.runs.catalog import find_runs
 from plugrl.runs.liveness import own_start
 from plugrl.runs.records import Checkpoint, Event, RunState, RunStatus, append_event, write_status
 from plugrl_tui.app import PlugRLApp
+from plugrl_tui.core.launcher import Launched
 from plugrl_tui.modals.attach import AttachBox
 from plugrl_tui.modals.delete import DeleteBox
 from plugrl_tui.screens.launch import LaunchScreen
@@ -63,6 +64,11 @@ async def opened(pilot: Pilot[None], number: int) -> RunsScreen:
     await until(pilot, lambda: any(word in seen(pilot.app) for word in words))
     await until(pilot, lambda: "n New" in seen(pilot.app) or pilot.app.size.width < 60)
     return screen
+
+
+def at_cursor(screen: RunsScreen) -> str | None:
+    run = screen.table.current
+    return run.name if run is not None else None
 
 
 def notes(pilot: Pilot[None]) -> str:
@@ -128,6 +134,24 @@ async def test_a_run_that_appears_is_seen_without_a_key(base: Path) -> None:
         make_run(base, "new-one")
         await until(pilot, lambda: len(screen.table.runs) == 1)
         assert "new-one" in seen(app)
+
+
+async def test_the_cursor_goes_once_to_a_run_that_was_launched(base: Path) -> None:
+    make_run(base, "old")
+    app = PlugRLApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await opened(pilot, 1)
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, LaunchScreen))
+        folder = make_run(base, "new")
+        app.launched.append(Launched(pid=os.getpid(), log=base / "log", run_dir=folder))
+        await pilot.press("escape")
+        await until(pilot, lambda: at_cursor(screen) == "new")
+        await pilot.press("down", "n")
+        await until(pilot, lambda: isinstance(app.screen, LaunchScreen))
+        await pilot.press("escape")
+        await opened(pilot, 2)
+        assert at_cursor(screen) == "old"
 
 
 async def test_comparing_needs_two_marks(base: Path) -> None:
