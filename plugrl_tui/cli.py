@@ -94,7 +94,7 @@ def _doctor(_arguments: Any) -> int:
 
 
 def _serve(arguments: Any) -> int:
-    from plugrl_tui.browser import serve
+    from plugrl_tui.serve import serve
 
     return serve(arguments.port, arguments.imports)
 
