@@ -12,6 +12,14 @@ CLOSE = 0.6
 SHORTEST_PART = 3
 """Letters that a part of a name needs to tell it."""
 
+# How alike, of 1, names are that share more than their spelling shows.
+INITIALS = 0.9
+"""``lr`` and ``learning-rate``."""
+WHOLE_WORDS = 0.75
+"""``rate`` and ``learning-rate``."""
+PART = 0.65
+"""``learn`` and ``learning-rate``."""
+
 
 def require_known(argv: Sequence[str], known: Collection[str], prog: str) -> None:
     """Refuse a flag that there is not, and name the one that was meant.
@@ -103,11 +111,11 @@ def _likeness(name: str, flag: str) -> tuple[float, bool, float]:
     if typed == last:
         alike = 1.0
     elif len(words) > 1 and typed == "".join(word[:1] for word in words):
-        alike = 0.9
+        alike = INITIALS
     else:
         alike = SequenceMatcher(None, typed, last).ratio()
         if len(typed) >= SHORTEST_PART and set(typed.split("-")) <= set(words):
-            alike = max(alike, 0.75)
+            alike = max(alike, WHOLE_WORDS)
         elif len(typed) >= SHORTEST_PART and typed in last:
-            alike = max(alike, 0.65)
+            alike = max(alike, PART)
     return alike, group == flag_group, SequenceMatcher(None, name, flag).ratio()
