@@ -6,7 +6,8 @@ wrong with the bytes comes out as ``CodecError``.
 
 import contextlib
 import reprlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import msgpack
 import numpy as np
@@ -17,8 +18,17 @@ from plugrl.protocol.cutting import PLACEHOLDER_EXT_LEN, Cut, cut_large_binaries
 
 MAX_CONTAINER_LEN = 2**20
 """Entries of one list or map; more are refused, before a list is allocated for them."""
+MAX_COST = 2**21
+"""Values in one message, lists and maps dearer than others: a few megabytes of small ones would
+hold the event loop up for seconds, and take some gigabytes."""
+CONTAINER_COST = 16
+"""What a list or a map costs beside its entries: so much longer does it take to make."""
 MIN_CUT_BYTES = 2**18
 """Frames from this size on are decoded without copying their large arrays."""
+
+
+Hook: TypeAlias = Callable[[list[Any]], Any]
+"""Makes a value of the entries of a list, or of the pairs of a map."""
 
 
 def pack(value: Any) -> bytes:
@@ -46,13 +56,27 @@ def unpack(data: bytes | bytearray | memoryview) -> Any:
             with contextlib.suppress(CodecError):
                 return _unpack_cut(cut)
     # msgpack would make timestamps without asking ext_hook, were it not for max_ext_len.
-    return _unpack(data, object_pairs_hook=_decode_map, ext_hook=_refuse_extension, max_ext_len=0)
+    return _unpack(data, _decode_map, None, ext_hook=_refuse_extension, max_ext_len=0)
 
 
-def _unpack(data: bytes | bytearray | memoryview, **options: Any) -> Any:
+def _unpack(
+    data: bytes | bytearray | memoryview, map_hook: Hook, list_hook: Hook | None, **options: Any
+) -> Any:
     max_len = min(len(data), MAX_CONTAINER_LEN)
+    if len(data) * (1 + CONTAINER_COST) > MAX_COST:
+        # A smaller message can't cost too much.
+        budget = _Budget()
+        map_hook = budget.charging(map_hook)
+        list_hook = budget.charging(list_hook or _as_it_is)
     try:
-        return msgpack.unpackb(data, max_array_len=max_len, max_map_len=max_len, **options)
+        return msgpack.unpackb(
+            data,
+            object_pairs_hook=map_hook,
+            list_hook=list_hook,
+            max_array_len=max_len,
+            max_map_len=max_len,
+            **options,
+        )
     except (ValueError, MemoryError) as error:
         reason = str(error) or type(error).__name__
         raise CodecError(f"expected one msgpack value, got {len(data)} bytes: {reason}") from None
@@ -61,12 +85,37 @@ def _unpack(data: bytes | bytearray | memoryview, **options: Any) -> Any:
 def _unpack_cut(cut: Cut) -> Any:
     value = _unpack(
         cut.skeleton,
-        object_pairs_hook=_decode_map_of_views,
-        list_hook=lambda entries: [_owned(entry) for entry in entries],
+        _decode_map_of_views,
+        lambda entries: [_owned(entry) for entry in entries],
         ext_hook=lambda _, index: cut.binaries[int.from_bytes(index, "big")],
         max_ext_len=PLACEHOLDER_EXT_LEN,
     )
     return _owned(value)
+
+
+class _Budget:
+    """What the rest of a message may cost."""
+
+    def __init__(self) -> None:
+        self._left = MAX_COST
+
+    def charging(self, hook: Hook) -> Hook:
+        """``hook``, whose container is paid for first."""
+
+        def charge(entries: list[Any]) -> Any:
+            self._left -= CONTAINER_COST + len(entries)
+            if self._left < 0:
+                raise CodecError(
+                    f"expected at most {MAX_COST} values in all, lists and maps counted for "
+                    f"{CONTAINER_COST} more, got more"
+                )
+            return hook(entries)
+
+        return charge
+
+
+def _as_it_is(entries: list[Any]) -> Any:
+    return entries
 
 
 def _encode_extra(value: Any) -> dict[bytes, Any]:

@@ -78,6 +78,31 @@ def test_a_container_beyond_the_limit_is_refused() -> None:
         codec.unpack(frame + b"\xc0" * (codec.MAX_CONTAINER_LEN + 1))
 
 
+def _list_of(num: int, entries: bytes) -> bytes:
+    return b"\xdd" + num.to_bytes(4, "big") + entries
+
+
+@pytest.mark.parametrize("inner", [b"\x80", b"\x90", b"\x81\xa0\x80", b"\x00"], ids=bytes.hex)
+@pytest.mark.parametrize("arrays", [b"", b"\xc6\x00\x04\x00\x00" + bytes(2**18)], ids=len)
+def test_no_frame_makes_more_values_than_are_cheap(inner: bytes, arrays: bytes) -> None:
+    num = 2**19
+    lists = _list_of(64, _list_of(num, inner * num) * 64)
+    frame = b"\x92" + lists + (arrays or b"\xc0")
+    tracemalloc.start()
+    try:
+        with pytest.raises(CodecError, match="values in all"):
+            codec.unpack(frame)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**27 + len(frame)
+
+
+def test_many_values_are_taken_as_long_as_they_are_cheap() -> None:
+    value = [list(range(2**16))] * 16 + [{"a": [""]}] * 2**14
+    assert codec.unpack(codec.pack(value)) == value
+
+
 def test_an_array_in_any_order_of_keys_is_decoded() -> None:
     pieces = {b"shape": [2], b"dtype": "<f4", b"data": bytes(8), b"__ndarray__": True}
     assert codec.unpack(msgpack.packb(pieces)).tolist() == [0.0, 0.0]
