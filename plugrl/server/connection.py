@@ -56,6 +56,11 @@ class EnvSocket(ServerConnection):
             return
         super().data_received(data)
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let go of what was begun: it may be large, and the library keeps us in a circle."""
+        self._lane = self.hand_over = None
+        super().connection_lost(exc)
+
     def _take_all(self, lane: Lane, data: bytes) -> None:
         max_bytes = self.protocol.max_message_size
         assert max_bytes is not None

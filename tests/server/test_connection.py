@@ -1,6 +1,8 @@
 """How bytes reach a connection: the opening handshake and the first messages in any pieces."""
 
 import asyncio
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -8,10 +10,11 @@ from websockets.client import ClientProtocol
 from websockets.frames import Frame
 from websockets.uri import parse_uri
 
-from plugrl.framing import binary_frame
+from plugrl.framing import Lane, binary_frame
 from plugrl.protocol.messages import Action, Metadata, Observation
 from plugrl.protocol.session import ClientSession, Due
-from tests.server.conftest import Scripted, observe, running
+from plugrl.server.connection import Connection
+from tests.server.conftest import Running, Scripted, client, observe, running, until
 
 pytestmark = pytest.mark.integration
 
@@ -92,3 +95,24 @@ async def test_what_comes_behind_the_close_frame_is_not_taken():
             await reader.read()
         writer.close()
     assert algorithm.num_seen == 0
+
+
+def lane_of_the_only_worker(up: Running) -> Lane:
+    (worker,) = up.server.loop.batcher.workers.values()
+    assert isinstance(worker, Connection)
+    assert worker._socket._lane is not None
+    return worker._socket._lane
+
+
+async def test_what_a_lost_connection_had_begun_to_send_is_let_go_at_once():
+    async with running(Scripted()) as up, client(up.url) as peer:
+        begun = binary_frame(bytes(2**16), from_client=True)[: 2**15]
+        peer.socket.transport.write(begun)
+        await until(lambda: len(lane_of_the_only_worker(up)._held) == len(begun))
+        held = weakref.ref(lane_of_the_only_worker(up))
+        gc.disable()
+        try:
+            peer.socket.transport.abort()
+            await until(lambda: held() is None)
+        finally:
+            gc.enable()
