@@ -27,7 +27,7 @@ from plugrl.server.connection import EnvSocket, serve_env_client
 from plugrl.server.loop import Loop, StopReason
 from plugrl.server.monitor import MAX_COMMAND_BYTES, Monitor
 from plugrl.server.monitor import PATH as MONITOR_PATH
-from plugrl.server.signals import EchoFilter
+from plugrl.server.signals import EchoFilter, stop_signals
 from plugrl.server.telemetry import Telemetry
 from plugrl.server.watch import Watch
 
@@ -116,7 +116,7 @@ class Server:
         """Listen, train until finished or stopped, save, close everybody.
 
         Args:
-            handle_signals: stop on SIGINT and SIGTERM; exit at once on the second one.
+            handle_signals: stop on the signals that ask for it; exit at once on the second one.
             on_listening: called with the URL once clients can connect.
 
         Raises:
@@ -262,12 +262,13 @@ class Server:
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
-        for signum in (signal.SIGINT, signal.SIGTERM):
+        heard = stop_signals()
+        for signum in heard:
             loop.add_signal_handler(signum, self._on_signal, signum)
         try:
             yield
         finally:
-            for signum in (signal.SIGINT, signal.SIGTERM):
+            for signum in heard:
                 loop.remove_signal_handler(signum)
 
     def _on_signal(self, signum: signal.Signals) -> None:

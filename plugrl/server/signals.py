@@ -1,11 +1,19 @@
-"""Telling one stop that arrives twice from a second one."""
+"""The signals that ask for a stop, and telling one that arrives twice from a second one."""
 
+import signal
 import time
 from collections.abc import Callable
 
 ECHO_S = 0.5
 """Within this time of the first signal, any other is the same: ``timeout`` signals a process and
 then its group, and a terminal may signal a parent that passes it on."""
+
+
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """SIGINT, SIGTERM and, of a terminal that is closed, SIGHUP unless ``nohup`` has it ignored."""
+    usual = (signal.SIGINT, signal.SIGTERM)
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return usual if ignored else (*usual, signal.SIGHUP)
 
 
 class EchoFilter:

@@ -136,7 +136,7 @@ class TrainingRun:
         """Serve until the algorithm is finished or somebody asks to stop.
 
         Args:
-            handle_signals: whether SIGINT and SIGTERM ask to stop.
+            handle_signals: whether SIGINT, SIGTERM and SIGHUP ask to stop.
             on_listening: called with the URL once clients can connect.
             on_concluded: called once the loop has ended and nothing is left to save.
             on_stopping: called once somebody has asked for a stop.

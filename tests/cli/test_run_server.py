@@ -149,7 +149,7 @@ def test_a_server_and_a_client_meet_train_and_end_well(start, tmp_path):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_saves_and_exits_with_0(start, tmp_path, number):
     server = start("run-server", *DUMMY, "--port", "0", "--exp-name", "x")
     url = server.wait_for(r"listening on (ws://\S+)")[1]
