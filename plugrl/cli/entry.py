@@ -57,6 +57,10 @@ def run_guarded(command: Command, argv: Sequence[str], prog: str) -> int:
     except (PlugRLError, OSError) as error:
         _complain(prog, error)
         return EXIT_FAILED
+    except MemoryError as error:
+        reason = str(error) or "there is none left"
+        _complain(prog, f"expected enough memory, got a refusal: {reason}; choose smaller sizes")
+        return EXIT_FAILED
     except KeyboardInterrupt:
         sys.stderr.write(f"{prog}: interrupted\n")
         return EXIT_INTERRUPTED
@@ -108,7 +112,7 @@ def _with_dashes(argument: str) -> str:
     return f"{name.replace('_', '-')}{equals}{value}"
 
 
-def _complain(prog: str, error: Exception) -> None:
+def _complain(prog: str, error: Exception | str) -> None:
     # A sentence may have lines of its own; what it quotes comes from anywhere.
     text = "\n".join(map(harmless, str(error).split("\n")))
     sys.stderr.write(f"{prog}: error: {text}\n")

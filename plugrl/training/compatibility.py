@@ -1,5 +1,7 @@
 """Choices that can't work together: policy, algorithm, env and checkpoint."""
 
+from dataclasses import asdict
+
 from plugrl.config.base import EnvSizes
 from plugrl.errors import CheckpointMismatchError, IncompatibleError
 from plugrl.registry import POLICIES
@@ -45,6 +47,25 @@ def require_kind_of_actions(spec: RunSpec) -> None:
             f"which {spec.policy!r} is not for; choose one of "
             f"{', '.join(_policies_with(wanted)) or 'none known'}"
         )
+
+
+def require_sizes_of_env(spec: RunSpec) -> None:
+    """Refuse sizes of a policy that are others than those of the env.
+
+    Raises:
+        IncompatibleError: names the flag and both sizes.
+    """
+    if spec.sizes is None or not hasattr(spec.policy_config, "obs_dim"):
+        return
+    for field, size in asdict(spec.sizes).items():
+        # 0 and () mean: as the env has them.
+        chosen = getattr(spec.policy_config, field, None)
+        if chosen and size and chosen != size:
+            flag = f"--policy.{field.replace('_', '-')}"
+            raise IncompatibleError(
+                f"expected {flag} as {spec.env or 'the env'} has it, {size}, got {chosen}; "
+                "leave it out: it is taken from the env"
+            )
 
 
 def require_same_sizes(spec: RunSpec, trained: EnvSizes | None) -> None:

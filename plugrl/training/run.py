@@ -12,6 +12,7 @@ from typing import Any
 
 from plugrl.algorithms.base import BaseAlgorithm
 from plugrl.config.base import EnvSizes, PolicyConfig
+from plugrl.errors import UsageError
 from plugrl.policies.base import BasePolicy
 from plugrl.registry import ALGORITHMS, POLICIES
 from plugrl.server.algorithm import RunIdentity
@@ -30,6 +31,7 @@ from plugrl.training.compatibility import (
     require_compatible,
     require_kind_of_actions,
     require_same_sizes,
+    require_sizes_of_env,
 )
 from plugrl.training.device import require_device
 from plugrl.training.learner import InProcessLearner
@@ -66,6 +68,7 @@ def build_run(
     """
     require_compatible(spec)
     require_kind_of_actions(spec)
+    require_sizes_of_env(spec)
     require_tracker(spec.track)
     require_device(spec.policy_config.device, num_threads=spec.run.num_threads)
     folder = RunFolder(spec.run, algorithm=spec.algorithm, policy=spec.policy)
@@ -236,6 +239,19 @@ def _configured_sizes(config: PolicyConfig) -> EnvSizes | None:
 
 
 def _build_algorithm(spec: RunSpec, sizes: EnvSizes | None) -> BaseAlgorithm[Any]:
+    try:
+        return _built(spec, sizes)
+    except (MemoryError, RuntimeError) as error:
+        # PyTorch has no class of its own for a CPU that is out of memory.
+        if not isinstance(error, MemoryError) and "memory" not in str(error):
+            raise
+        raise UsageError(
+            "expected a policy and an algorithm that fit into memory, got sizes where "
+            f"{str(error).partition(chr(10))[0] or 'they do not'}; choose smaller ones"
+        ) from error
+
+
+def _built(spec: RunSpec, sizes: EnvSizes | None) -> BaseAlgorithm[Any]:
     policy: BasePolicy[Any] = POLICIES.cls(spec.policy)(
         spec.policy_config, sizes, seed=spec.run.seed
     )

@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from plugrl.cli.entry import run_guarded
@@ -32,6 +33,14 @@ def test_what_a_sentence_quotes_is_not_obeyed_by_the_terminal(capsys):
 
     assert run_guarded(command, [], "plugrl x") == 2
     assert capsys.readouterr().err == "plugrl x: error: got ·[31m\n"
+
+
+def test_too_little_memory_is_a_sentence(capsys):
+    def command(argv, prog):
+        np.zeros(2**48)
+
+    assert run_guarded(command, [], "plugrl x") == 1
+    assert "plugrl x: error: expected enough memory, got a refusal: Un" in capsys.readouterr().err
 
 
 def test_what_we_did_not_expect_is_logged_with_its_traceback(caplog):

@@ -10,6 +10,7 @@ from plugrl.training.compatibility import (
     require_compatible,
     require_kind_of_actions,
     require_same_sizes,
+    require_sizes_of_env,
 )
 from plugrl.training.spec import RunSpec
 
@@ -53,6 +54,17 @@ def test_a_policy_of_the_other_kind_of_actions_names_the_one_that_would_do():
 )
 def test_a_policy_of_the_right_kind_or_with_sizes_of_its_own_passes(policy, sizes):
     require_kind_of_actions(spec(policy, sizes=sizes))
+
+
+def test_a_size_that_is_not_the_envs_is_refused_by_its_flag():
+    require_sizes_of_env(spec(GaussianConfig(action_dim=6), sizes=CONTINUOUS))
+    require_sizes_of_env(spec(GaussianConfig(action_dim=99)))
+    with pytest.raises(
+        IncompatibleError, match=r"policy\.action-dim as walker2d has it, 6, got 99"
+    ):
+        require_sizes_of_env(spec(GaussianConfig(action_dim=99), sizes=CONTINUOUS))
+    with pytest.raises(IncompatibleError, match=r"policy\.num-choices .*\(2, 3\), got \(7,\)"):
+        require_sizes_of_env(spec(CategoricalConfig(num_choices=(7,)), sizes=DISCRETE))
 
 
 def test_a_checkpoint_of_another_env_is_told_by_its_sizes():

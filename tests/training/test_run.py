@@ -64,6 +64,11 @@ def test_the_same_seed_builds_the_same_weights_and_another_builds_others(spec):
             {"policy": "dummy-policy", "policy_config": DummyPolicyConfig()},
         ),
         (UsageError, "--env NAME", {"sizes": None}),
+        (
+            UsageError,
+            "fit into memory",
+            {"policy_config": GaussianConfig(hidden_sizes=(10**7, 10**7))},
+        ),
         (UsageError, "device", {"policy_config": GaussianConfig(device="nowhere")}),
         (
             CheckpointNotFoundError,
