@@ -27,6 +27,9 @@ MAX_UNREAD_BYTES = 2**20
 """What a peer may leave unread when more is to be sent to it. The last actions are read by then:
 their feedback came in between. Pongs are small."""
 
+MAX_FRAGMENTS = 2**14
+"""Of one message: each costs as much as a small message, and may be empty."""
+
 
 class EnvSocket(ServerConnection):
     """A connection that can hand over a message in the very callback that brought its last byte.
@@ -44,6 +47,8 @@ class EnvSocket(ServerConnection):
         self.num_queued = 0
         """Messages begun the usual way that the task has not yet taken."""
         self._lane: Lane | None = None
+        self._num_fragments = 0
+        """Of the message that comes in fragments now, behind the first one."""
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the network."""
@@ -79,6 +84,8 @@ class EnvSocket(ServerConnection):
         """Take a frame from the network."""
         if isinstance(event, Frame) and event.opcode is Opcode.PING and self.reads_nothing:
             self.transport.abort()
+        if isinstance(event, Frame) and event.opcode is Opcode.CONT:
+            self._count_fragment(event)
         if isinstance(event, Frame) and event.opcode in {Opcode.BINARY, Opcode.TEXT}:
             whole = event.fin and event.opcode is Opcode.BINARY
             if whole and self.hand_over is not None and not self.num_queued:
@@ -86,6 +93,13 @@ class EnvSocket(ServerConnection):
                 return
             self.num_queued += 1
         super().process_event(event)
+
+    def _count_fragment(self, event: Frame) -> None:
+        self._num_fragments = 0 if event.fin else self._num_fragments + 1
+        if self._num_fragments == MAX_FRAGMENTS:
+            address = _address(self)
+            logger.warning("closing %s: a message of over %d fragments", address, MAX_FRAGMENTS)
+            self.transport.abort()
 
     def send_now(self, data: bytes) -> None:
         """Write a binary message to the socket's buffer; nothing happens if the socket is gone."""

@@ -7,13 +7,13 @@ import weakref
 import numpy as np
 import pytest
 from websockets.client import ClientProtocol
-from websockets.frames import Frame
+from websockets.frames import CloseCode, Frame, Opcode
 from websockets.uri import parse_uri
 
 from plugrl.framing import Lane, binary_frame
 from plugrl.protocol.messages import Action, Metadata, Observation
 from plugrl.protocol.session import ClientSession, Due
-from plugrl.server.connection import Connection
+from plugrl.server.connection import MAX_FRAGMENTS, Connection
 from tests.server.conftest import Running, Scripted, client, observe, running, until
 
 pytestmark = pytest.mark.integration
@@ -116,3 +116,13 @@ async def test_what_a_lost_connection_had_begun_to_send_is_let_go_at_once():
             await until(lambda: held() is None)
         finally:
             gc.enable()
+
+
+async def test_a_message_in_too_many_fragments_costs_only_its_peer(caplog):
+    fragment = Frame(Opcode.CONT, b"", fin=False).serialize(mask=True)
+    first = Frame(Opcode.BINARY, b"", fin=False).serialize(mask=True)
+    async with running(Scripted()) as up, client(up.url) as peer, client(up.url) as other:
+        peer.socket.transport.write(first + fragment * MAX_FRAGMENTS)
+        assert (await peer.closing())[0] == CloseCode.ABNORMAL_CLOSURE
+        await other.exchange([0])
+    assert f"a message of over {MAX_FRAGMENTS} fragments" in caplog.text
