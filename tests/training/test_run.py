@@ -74,7 +74,7 @@ def test_the_same_seed_builds_the_same_weights_and_another_builds_others(spec):
                 )
             },
         ),
-        (CheckpointNotFoundError, "FileNotFoundError", {"run": {"resume": True}}),
+        (CheckpointNotFoundError, "there is no folder", {"run": {"resume": True}}),
     ],
 )
 def test_what_cannot_work_is_refused_without_a_trace(spec, tmp_path, error, match, change):
@@ -161,7 +161,7 @@ def test_another_variant_is_refused_on_resume_and_the_folder_stays_free(spec, ca
 
 def test_an_existing_experiment_is_refused(spec, tmp_path):
     (tmp_path / "base" / "ppo" / "gaussian-policy" / "exp").mkdir(parents=True)
-    with pytest.raises(RunExistsError, match="FileExistsError"):
+    with pytest.raises(RunExistsError, match="exists; use --resume"):
         build_run(spec())
 
 
