@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from plugrl.algorithms.base import TrainState
+from plugrl.errors import PlugRLError
 from plugrl.runs.records import Event, append_event
 from plugrl.server.algorithm import SavedCheckpoint
 from plugrl.training import checkpoint, step_folder
@@ -32,16 +33,19 @@ class DiskWork(Generic[T]):
     """
 
     def __init__(
-        self, do: Callable[[], T], *, on_retry: Callable[[int, OSError], None] | None = None
+        self, do: Callable[[], T], *, on_retry: Callable[[int, Exception], None] | None = None
     ) -> None:
         """Do ``do``; tell ``on_retry`` of each try that failed and is followed by another."""
         self._do = do
         self._on_retry = on_retry
         self._result: list[T] = []
+        self._error: Exception | None = None
 
     @property
     def result(self) -> T:
-        """What came of it."""
+        """What came of it; raises what the latest try did."""
+        if self._error is not None:
+            raise self._error
         return self._result[0]
 
     def attempt(self, run_count: int) -> None:
@@ -49,11 +53,13 @@ class DiskWork(Generic[T]):
 
         Raises:
             OSError: the disk won't; another try may succeed.
+            Exception: it is a mistake, which another try would repeat.
         """
         try:
-            self._result = [self._do()]
-        except OSError as error:
-            if run_count <= RETRIES and self._on_retry is not None:
+            self._result, self._error = [self._do()], None
+        except Exception as error:
+            self._error = error
+            if is_disk_trouble(error) and run_count <= RETRIES and self._on_retry is not None:
                 self._on_retry(run_count, error)
             raise
 
@@ -69,6 +75,11 @@ class DiskWork(Generic[T]):
         return "there is no checkpoint yet: it begins afresh"
 
 
+def is_disk_trouble(error: Exception) -> bool:
+    """Whether another try may succeed; a refusal of ours stays one, though it be an OSError."""
+    return isinstance(error, OSError) and not isinstance(error, PlugRLError)
+
+
 def saving(
     spec: RunSpec,
     exp_dir: Path,
@@ -79,7 +90,7 @@ def saving(
     """The write of one checkpoint; tries that fail become events of the run's folder."""
     owner, step = spec.provenance.owner, int(state.counters["global_step"])
 
-    def tell(tries: int, error: OSError) -> None:
+    def tell(tries: int, error: Exception) -> None:
         logger.warning("the checkpoint of step %d is not saved yet: %s", step, error)
         details = {"tries": tries, "error": str(error)}
         event = Event(
@@ -114,7 +125,9 @@ def patiently(work: DiskWork[T]) -> T:
         try:
             work.attempt(tries)
             return work.result
-        except OSError:
+        except OSError as error:
+            if not is_disk_trouble(error):
+                raise
             time.sleep(FIRST_PAUSE_S * 2.0 ** (tries - 1))
     work.attempt(RETRIES + 1)
     return work.result

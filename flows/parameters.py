@@ -49,14 +49,17 @@ class TrainParameters:
         policy, policy_variant, algorithm, algorithm_variant = names
         options, imports = _to_options([flag for flag in flags if flag not in SWITCHES])
         env = options.pop("env", None)
+        resume = options.pop("resume", False) is True
+        # A run to go on with has a name already; that it is missing is the plan's to say.
+        exp_name = options.pop("exp-name", None) or (None if resume else fresh_name())
         return cls(
             policy=policy,
             policy_variant=policy_variant,
             algorithm=algorithm,
             algorithm_variant=algorithm_variant,
             env=None if env is None else str(env),
-            exp_name=str(options.pop("exp-name", None) or fresh_name()),
-            resume=options.pop("resume", False) is True,
+            exp_name=None if exp_name is None else str(exp_name),
+            resume=resume,
             imports=imports,
             options=options,
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.states import Cancelled
+from prefect.states import Cancelled, Failed
 
 from flows.beside import tell, telling_of_errors
 from flows.disk_work import saving, searching
@@ -20,6 +20,7 @@ from flows.tasks import resume_checkpoint, save_checkpoint
 from plugrl.algorithms.base import TrainState
 from plugrl.cli.child import Link
 from plugrl.cli.run_server import Order
+from plugrl.errors import PlugRLError
 from plugrl.server.algorithm import SavedCheckpoint
 from plugrl.server.loop import StopReason
 from plugrl.training import checkpoint
@@ -45,15 +46,23 @@ async def serve(attempt: int, run_dir: str) -> State[Any] | None:
         attempt: which of the run's servers this is.
         run_dir: the run's folder.
     """
-    order, link = job.get().order, job.get().link
-    with telling_of_errors():
-        training_run = order.build(save=_save_on(asyncio.get_running_loop()), resume=_resume)
-        link.stop = training_run.server.request_stop
-        reason = await order.serve(training_run, link.listening, link.concluded, link.stopping)
+    try:
+        with telling_of_errors():
+            reason = await _train(job.get())
+    except PlugRLError as error:
+        # Whoever runs this has been told; Prefect would show the traceback of what is raised.
+        return Failed(message=str(error))
     tell(reason)
     if reason is StopReason.STOPPED:
         return Cancelled(message="stopped on request; the checkpoint is saved")
     return None
+
+
+async def _train(job: Job) -> StopReason:
+    order, link = job.order, job.link
+    training_run = order.build(save=_save_on(asyncio.get_running_loop()), resume=_resume)
+    link.stop = training_run.server.request_stop
+    return await order.serve(training_run, link.listening, link.concluded, link.stopping)
 
 
 def _resume(exp_dir: Path) -> LoadedCheckpoint | None:

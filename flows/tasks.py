@@ -1,7 +1,7 @@
 """Tasks of the flows: finding the checkpoint to go on from, and writing new ones.
 
 Both retry what a disk can get over (a vanished mount, a full disk), and fail at once on anything
-else. They return nothing: Prefect keeps what tasks return in memory.
+else. They return no result: Prefect keeps what tasks return in memory.
 """
 
 import asyncio
@@ -11,19 +11,19 @@ from prefect import get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import TaskRunContext
+from prefect.states import Failed
 from prefect.tasks import exponential_backoff
 
-from flows.disk_work import FIRST_PAUSE_S, RETRIES, DiskWork
+from flows.disk_work import FIRST_PAUSE_S, RETRIES, DiskWork, is_disk_trouble
+from plugrl.errors import PlugRLError
 
 
-async def is_disk_trouble(task: Any, task_run: TaskRun, state: State[Any]) -> bool:
+async def may_succeed(task: Any, task_run: TaskRun, state: State[Any]) -> bool:
     """Whether another try may succeed."""
     try:
         await state.aresult()
-    except OSError:
-        return True
-    except Exception:  # noqa: BLE001 -- whatever it was, it is somebody's mistake, and stays one
-        return False
+    except Exception as error:  # noqa: BLE001 -- whatever it was, it has to be judged
+        return is_disk_trouble(error)
     return False
 
 
@@ -31,7 +31,7 @@ PATIENT: dict[str, Any] = {
     "retries": RETRIES,
     "retry_delay_seconds": exponential_backoff(FIRST_PAUSE_S),
     "retry_jitter_factor": 0.3,
-    "retry_condition_fn": is_disk_trouble,
+    "retry_condition_fn": may_succeed,
     "cache_policy": NO_CACHE,
     "persist_result": False,
 }
@@ -46,10 +46,15 @@ async def save_checkpoint(step: int, save: DiskWork[Any]) -> None:
 
 
 @task(name="resume checkpoint", **PATIENT)
-def resume_checkpoint(folder: str, search: DiskWork[Any]) -> None:
-    """Find the newest valid checkpoint in ``folder``."""
-    search.attempt(_run_count())
+def resume_checkpoint(folder: str, search: DiskWork[Any]) -> State[Any] | None:
+    """Find the newest valid checkpoint in ``folder``; ``search`` tells whether there is one."""
+    try:
+        search.attempt(_run_count())
+    except PlugRLError as error:
+        # Returned, as Prefect would show the traceback of what is raised.
+        return Failed(message=str(error))
     get_run_logger().info("%s", search)
+    return None
 
 
 def _run_count() -> int:

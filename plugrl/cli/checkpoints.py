@@ -23,7 +23,7 @@ def run(argv: Sequence[str], prog: str) -> int:
     folder: Path = parser.parse_args(list(argv)).dir
     experiments = [folder] if step_dirs(folder) else _experiments_below(folder)
     if not experiments:
-        raise CheckpointNotFoundError(f"no checkpoint in {folder} or below (FileNotFoundError)")
+        raise CheckpointNotFoundError(f"no checkpoint in {folder} or below")
     write("\n\n".join(_table(experiment) for experiment in experiments))
     return 0
 

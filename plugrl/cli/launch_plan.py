@@ -30,7 +30,7 @@ from plugrl.registry import ALGORITHMS, POLICIES
 from plugrl.runs.files import plain
 from plugrl.runs.provenance import Provenance, public
 from plugrl.server.auth import Gate
-from plugrl.training.run_folder import fresh_name
+from plugrl.training.run_folder import RunFolder, fresh_name
 from plugrl.training.step_folder import step_dirs
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,8 @@ class LaunchPlan:
             typed: the whole command, as a person typed it; its first two words are the program.
 
         Raises:
-            UsageError: the env can't be made, or the values don't go together.
+            UsageError: the run's folder can't be used so, the env can't be made, or the values
+                don't go together.
             EnvError: the env broke its own contract, or ended its process.
         """
         self.names = tuple(names)
@@ -68,6 +69,7 @@ class LaunchPlan:
         self.run_config: RunConfig = replace(
             arguments.run, exp_name=arguments.run.exp_name or fresh_name()
         )
+        self._require_folder()
         self._client_config = _client_config(arguments)
         self._alone = arguments.clients.num_procs == 0
         if choice is not None and not self._alone:
@@ -136,6 +138,10 @@ class LaunchPlan:
         """The step of the newest checkpoint, if there is one."""
         steps = step_dirs(self.run_dir)
         return int(steps[-1].name) if steps else None
+
+    def _require_folder(self) -> None:
+        """Refuse now what the server would refuse after seconds; the folder is left as it is."""
+        RunFolder(self.run_config, algorithm=self.names[2], policy=self.names[0]).close()
 
     def _beginning(self, attempt: int) -> RunConfig:
         """As asked for at first; later attempts go on in the folder that the first one made."""

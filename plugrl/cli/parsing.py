@@ -124,7 +124,8 @@ def flags_named(prefixes: Mapping[str, str]) -> Iterator[None]:
         if error.config not in prefixes:
             raise
         flag = f"--{prefixes[error.config]}{error.field.replace('_', '-')}"
-        raise UsageError(f"{error.reason}, at {flag}") from error
+        where = "" if flag in error.reason else f", at {flag}"
+        raise UsageError(f"{error.reason}{where}") from error
 
 
 def take_names(

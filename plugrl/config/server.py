@@ -132,7 +132,7 @@ class RunConfig:
         require(self, short, "exp_name", f"printable signs, {MAX_NAME_BYTES} bytes at most")
         if self.resume and name is None:
             raise ConfigError(
-                "expected a run to go on with, got none: --resume needs --exp-name NAME",
+                "expected --exp-name NAME beside --resume, got none",
                 config="RunConfig",
                 field="resume",
             )

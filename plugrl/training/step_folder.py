@@ -123,12 +123,12 @@ def require_step_folder(path: Path) -> None:
     steps = valid_steps(path)
     if not steps and (beside := valid_steps(path.parent)):
         raise CheckpointNotFoundError(
-            f"no checkpoint at {path} (FileNotFoundError), but there are steps "
+            f"no checkpoint at {path}, but there are steps "
             f"{', '.join(map(str, beside))}: choose one, such as {path.parent / str(beside[-1])}"
         )
     if not steps:
         raise CheckpointNotFoundError(
-            f"no checkpoint at {path} (FileNotFoundError); expected a folder with {STATE_FILE}"
+            f"no checkpoint at {path}; expected a folder with {STATE_FILE}"
         )
     raise CheckpointNotFoundError(
         f"expected a step folder, got the experiment folder {path}, which has steps "

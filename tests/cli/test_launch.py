@@ -9,8 +9,10 @@ import pytest
 
 from plugrl.cli import launch, launch_plan
 from plugrl.cli.entry import run_guarded
-from plugrl.config.server import LAUNCH_ID_VARIABLE, ServerConfig
+from plugrl.config.server import LAUNCH_ID_VARIABLE, RunConfig, ServerConfig
+from plugrl.errors import UsageError
 from plugrl.runs.records import RunState, read_status
+from plugrl.training.run_folder import RunFolder
 from plugrl.training.step_folder import step_dirs, valid_steps
 
 DUMMY = ("launch", "dummy-policy", "default", "dummy", "debug", "--env", "dummy-v1:state")
@@ -66,6 +68,35 @@ def test_a_mistake_is_one_clear_sentence_exit_2_and_no_folder(
     assert code_of(*argv) == 2
     assert sentence in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        ((), "x exists; use --resume to go on"),
+        (("--resume",), "another process is training in"),
+        (("--overwrite",), "another process is training in"),
+    ],
+)
+def test_a_folder_that_may_not_be_used_is_refused_before_a_process_starts(
+    flags, sentence, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    taken = RunFolder(RunConfig(exp_name="x"), algorithm="dummy", policy="dummy-policy")
+    taken.open()
+    monkeypatch.setattr(launch_plan, "try_apart", None)
+    with pytest.raises(UsageError, match=sentence):
+        launch.read_plan([*DUMMY[1:], "--exp-name", "x", *flags], "plugrl launch")
+
+
+def test_a_plan_leaves_its_folder_to_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = RunConfig(exp_name="x", overwrite=True)
+    for _ in range(2):
+        launch.read_plan([*DUMMY[1:], "--exp-name", "x", "--overwrite"], "plugrl launch")
+        folder = RunFolder(run, algorithm="dummy", policy="dummy-policy")
+        folder.open()
+        folder.close()
 
 
 def test_a_port_is_chosen_when_the_first_server_is_about_to_start(tmp_path, monkeypatch):
@@ -197,6 +228,22 @@ def test_a_signal_to_the_launcher_saves_and_exits_with_0(start, tmp_path):
     assert code == 0, output
     assert valid_steps(tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x")
     assert run.family() == []
+
+
+@pytest.mark.integration
+def test_a_finished_run_that_is_resumed_says_so_and_starts_no_client(start, tmp_path):
+    arguments = (*DUMMY, "--port", "0", "--exp-name", "x")
+    assert start(*arguments).finish()[0] == 0
+    code, output = start(*arguments, "--resume").finish()
+    assert code == 0, output
+    folder = "checkpoints/dummy/dummy-policy/x"
+    assert (
+        f"nothing to train: {folder} is done at step 64; raise --algo.global-steps to go on\n"
+    ) in output
+    assert "connected to" not in output
+    assert "no server" not in output
+    status = read_status(tmp_path / folder)
+    assert (status.state, status.attempt, status.url) == (RunState.DONE, 2, None)
 
 
 @pytest.mark.integration

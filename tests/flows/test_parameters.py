@@ -50,6 +50,10 @@ def test_a_run_without_a_name_is_given_a_new_one():
     assert first != second
 
 
+def test_a_run_to_go_on_with_is_given_none():
+    assert TrainParameters.of([*NAMES, "--env", "hopper", "--resume"]).exp_name is None
+
+
 def test_a_box_that_is_not_ticked_in_a_form_is_a_negative_flag():
     parameters = TrainParameters(
         policy="gaussian-policy",
