@@ -64,10 +64,11 @@ class Connection:
         """When the closing handshake, once it has begun, has taken long enough."""
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self._socket = open_socket(uri, config)
+        deadline = time.monotonic() + config.connect_timeout_s
+        self._socket = open_socket(uri, config, deadline)
         self._at_once = 0 if isinstance(self._socket, ssl.SSLSocket) else _AT_ONCE
         try:
-            self._protocol, rest = shake_hands(self._socket, uri, config)
+            self._protocol, rest = shake_hands(self._socket, uri, config, deadline)
         except BaseException:
             self._socket.close()
             raise

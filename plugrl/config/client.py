@@ -38,7 +38,7 @@ class ClientConfig:
     """Silence, or a send of which nothing is taken, after which the server is taken for dead; a
     learn may last an hour."""
     connect_timeout_s: float = 10.0
-    """How long one connection attempt may take, from TCP to the answer to the handshake."""
+    """How long one connection attempt may take in all: TCP, TLS and the handshake."""
     close_timeout_s: float = 2.0
     """How long a closing handshake may take."""
     max_message_bytes: int = 2**30
