@@ -25,6 +25,10 @@ from plugrl.errors import ConnectionLostError, ProtocolError, ServerResyncError,
 from plugrl.framing import Lane, binary_frame
 from plugrl.protocol.closing import FINISHED, RESYNC, SERVER_STOP, Closing
 
+_AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
+"""Flag of a send that must not wait; Windows has none."""
+SEND_BYTES = 2**18
+"""Most bytes that a send waits for."""
 PONG_INTERVAL_S = 5.0
 """How often pings are answered while the caller is away; servers allow 20 s and more."""
 BROKEN_BY_SERVER = Closing(1002, "")
@@ -36,8 +40,9 @@ BROKEN_BY_CLIENT = Closing(1011, "")
 class Connection:
     """One open WebSocket connection; for use by one thread.
 
-    A stop by signal is raised while it waits, never with half a frame sent or parsed: there is
-    always a way to close in good order.
+    A stop by signal is raised while it waits, never with half a frame parsed: there is a way to
+    close in good order. With half a frame sent, which the server takes no more of, there is none:
+    nothing can follow it, and the connection is dropped.
     """
 
     def __init__(self, config: ClientConfig) -> None:
@@ -54,11 +59,16 @@ class Connection:
         self._fragments: list[bytes] = []
         self._text_frame_came = False
         self._sending = False
+        """Also from then on when a frame was cut off."""
+        self._close_by: float | None = None
+        """When the closing handshake, once it has begun, has taken long enough."""
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self._socket = open_socket(uri, config)
+        deadline = time.monotonic() + config.connect_timeout_s
+        self._socket = open_socket(uri, config, deadline)
+        self._at_once = 0 if isinstance(self._socket, ssl.SSLSocket) else _AT_ONCE
         try:
-            self._protocol, rest = shake_hands(self._socket, uri, config)
+            self._protocol, rest = shake_hands(self._socket, uri, config, deadline)
         except BaseException:
             self._socket.close()
             raise
@@ -118,13 +128,16 @@ class Connection:
         self._ended.set()
         with self._lock, Uninterrupted():
             # A close frame inside a message that was cut off would be read as its bytes.
-            if self._protocol.state is State.OPEN and not self._sending:
-                self._protocol.send_close(*closing)
-            self._read_to_end()
+            if not self._sending:
+                if self._protocol.state is State.OPEN:
+                    self._protocol.send_close(*closing)
+                self._read_to_end()
             self._socket.close()
 
     def _wait_at_most(self, timeout_s: float) -> None:
         """How long a call on the socket may wait."""
+        # To a socket, 0 is no timeout, or no waiting at all.
+        timeout_s = max(timeout_s, 1e-3)
         if isinstance(self._socket, ssl.SSLSocket) or sys.platform == "win32":
             self._socket.settimeout(timeout_s)
             return
@@ -138,15 +151,39 @@ class Connection:
 
     def _flush(self, frames: Sequence[bytes] = ()) -> None:
         """Send what the library has to send, then these."""
+        if self._sending:
+            raise ConnectionError("a frame to it was cut off")
         self._sending = True
         data = self._protocol.data_to_send() if self._protocol.writes else []
         data += frames
         if data:
-            self._socket.sendall(b"".join(data))
+            self._send_all(b"".join(data))
             if not data[-1]:
                 with contextlib.suppress(OSError):
                     self._socket.shutdown(socket.SHUT_WR)
         self._sending = False
+
+    def _send_all(self, data: bytes) -> None:
+        sent = 0
+        if self._at_once:
+            try:
+                sent = self._socket.send(data, self._at_once)
+            except BlockingIOError:
+                sent = 0
+        if sent < len(data):
+            self._send_rest(data, sent)
+
+    def _send_rest(self, data: bytes, sent: int) -> None:
+        """Wait until the server takes what could not be sent at once; a stop ends it."""
+        rest = memoryview(data)[sent:]
+        try:
+            with Interruptible():
+                # In pieces, so that the wait for each bounds a send that makes no progress.
+                while rest:
+                    rest = rest[self._socket.send(rest[:SEND_BYTES]) :]
+        except OSError:
+            self._sending = len(rest) < len(data)
+            raise
 
     def _read(self) -> None:
         """Take what the socket has, waiting for at least something; answer pings."""
@@ -196,13 +233,18 @@ class Connection:
             raise ProtocolError(f"expected binary frames, got a text frame from {self.address}")
 
     def _read_to_end(self) -> None:
-        """Finish the closing handshake, or give up on it."""
-        deadline = time.monotonic() + self._config.close_timeout_s
+        """Finish the closing handshake, or give up on it: one limit holds for all calls."""
+        if self._close_by is None:
+            self._close_by = time.monotonic() + self._config.close_timeout_s
         # StopIteration: a KeyboardInterrupt hit the parser, which then has no state to go on from.
         with contextlib.suppress(OSError, StopIteration):
-            self._flush()
-            while self._protocol.state is not State.CLOSED:
-                self._wait_at_most(max(deadline - time.monotonic(), 1e-3))
+            self._wait_at_most(self._close_by - time.monotonic())
+            if not self._sending:
+                self._flush()
+            while (left := self._close_by - time.monotonic()) > 0:
+                if self._protocol.state is State.CLOSED:
+                    break
+                self._wait_at_most(left)
                 self._read()
                 self._messages.clear()
 

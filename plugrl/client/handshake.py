@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import ssl
+import time
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus, InvalidURI
@@ -43,8 +44,13 @@ def server_uri(config: ClientConfig) -> WebSocketURI:
         ) from error
 
 
-def open_socket(uri: WebSocketURI, config: ClientConfig) -> socket.socket:
+def open_socket(uri: WebSocketURI, config: ClientConfig, deadline: float) -> socket.socket:
     """Connect, with TLS for wss.
+
+    Args:
+        uri: where to.
+        config: which certificates to trust.
+        deadline: when to give up, on the clock of ``time.monotonic``.
 
     Raises:
         ConnectionLostError: nobody there; try again later.
@@ -52,19 +58,25 @@ def open_socket(uri: WebSocketURI, config: ClientConfig) -> socket.socket:
     """
     context = _tls_context(config) if uri.secure else None
     try:
-        sock = socket.create_connection((uri.host, uri.port), timeout=config.connect_timeout_s)
+        sock = _connect(uri, deadline)
     except UnicodeError as error:
         raise UsageError(f"expected a host name, got {uri.host!r:.80}: {error}") from error
     except OSError as error:
         raise ConnectionLostError(f"no server at {_address(uri)}: {error}") from error
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return sock if context is None else _secured(sock, context, uri)
+    return sock if context is None else _secured(sock, context, uri, deadline)
 
 
 def shake_hands(
-    sock: socket.socket, uri: WebSocketURI, config: ClientConfig
+    sock: socket.socket, uri: WebSocketURI, config: ClientConfig, deadline: float
 ) -> tuple[ClientProtocol, bytes]:
     """Ask for a WebSocket; what came behind the answer's head is returned beside the protocol.
+
+    Args:
+        sock: what ``open_socket`` opened.
+        uri: where that was.
+        config: the key, and how long a message may be.
+        deadline: when to give up, on the clock of ``time.monotonic``.
 
     Raises:
         ConnectionLostError: no answer, or not ready yet; try again later.
@@ -80,9 +92,12 @@ def shake_hands(
         request.headers["Authorization"] = f"Api-Key {key}".encode().decode("iso-8859-1")
     protocol.send_request(request)
     try:
+        _wait_until(deadline, sock)
         sock.sendall(b"".join(protocol.data_to_send()))
         seen = rest = b""
         while protocol.state is State.CONNECTING and protocol.handshake_exc is None:
+            # Each time anew: the answer may come in any number of pieces.
+            _wait_until(deadline, sock)
             data, rest = rest or sock.recv(RECEIVE_BYTES), b""
             if not data:
                 protocol.receive_eof()
@@ -109,8 +124,37 @@ def _host_and_port(host: str, port: int) -> str:
     return host if re.search(r":[0-9]+$", host) else f"{host}:{port}"
 
 
-def _secured(sock: socket.socket, context: ssl.SSLContext, uri: WebSocketURI) -> socket.socket:
+def _connect(uri: WebSocketURI, deadline: float) -> socket.socket:
+    """A socket connected to one of the addresses of the host, each with its share of the time."""
+    error: OSError | None = None
+    found = socket.getaddrinfo(uri.host, uri.port, type=socket.SOCK_STREAM)
+    for num_tried, (family, kind, number, _, address) in enumerate(found):
+        sock = socket.socket(family, kind, number)
+        try:
+            now = time.monotonic()
+            _wait_until(now + (deadline - now) / (len(found) - num_tried), sock)
+            sock.connect(address)
+        except OSError as failure:
+            sock.close()
+            error = failure
+        else:
+            return sock
+    assert error is not None, "getaddrinfo raises where there is no address"
+    raise error
+
+
+def _wait_until(deadline: float, sock: socket.socket) -> None:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    sock.settimeout(left)
+
+
+def _secured(
+    sock: socket.socket, context: ssl.SSLContext, uri: WebSocketURI, deadline: float
+) -> socket.socket:
     try:
+        _wait_until(deadline, sock)
         return context.wrap_socket(sock, server_hostname=uri.host)
     except ssl.SSLCertVerificationError as error:
         sock.close()

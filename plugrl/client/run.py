@@ -125,8 +125,9 @@ def _exchange(rollout: Rollout, config: ClientConfig) -> bool:
             logger.info("%s", error)
             return True
         except ConnectionLostError as error:
-            # Not when the handshake is done: a server that accepts and closes is no use.
-            if rollout.num_actions > actions_before:
+            # A second action: it came after a feedback, which the server then has taken. One that
+            # accepts and closes is of no use, nor is one that closes at the first feedback.
+            if rollout.num_actions >= actions_before + 2:
                 backoff.reset()
             pause = backoff.next_pause(error)
             logger.warning("%s; connecting again in %.1f s", error, pause)

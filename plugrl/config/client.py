@@ -35,9 +35,10 @@ class ClientConfig:
     reuse_feedback_obs: bool = True
     """Send each observation once, where the server offers it."""
     receive_timeout_s: float = 4 * 3600.0
-    """Silence after which the server is taken for dead; a learn may last an hour."""
+    """Silence, or a send of which nothing is taken, after which the server is taken for dead; a
+    learn may last an hour."""
     connect_timeout_s: float = 10.0
-    """How long one connection attempt may take."""
+    """How long one connection attempt may take in all: TCP, TLS and the handshake."""
     close_timeout_s: float = 2.0
     """How long a closing handshake may take."""
     max_message_bytes: int = 2**30

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import itertools
+import select
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,6 +23,29 @@ from plugrl.protocol.session import ServerSession
 from plugrl.protocol.wire import decode
 
 Handler = Callable[[ServerConnection], Awaitable[None]]
+
+
+class DeafServer:
+    """Says what it has to say and then reads nothing; of one connection."""
+
+    def __init__(self, *frames: bytes) -> None:
+        """Send ``frames``, as they are on the wire, right after the handshake."""
+        self._frames = frames
+        self._socket: Any = None
+        self._ready = threading.Event()
+
+    def wait_for_bytes(self) -> None:
+        """Return once the client has sent something, which is never read."""
+        assert self._ready.wait(20)
+        assert select.select([self._socket], [], [], 20)[0]
+
+    async def __call__(self, ws: ServerConnection) -> None:
+        ws.transport.pause_reading()
+        self._socket = ws.transport.get_extra_info("socket")
+        self._ready.set()
+        for frame in self._frames:
+            ws.transport.write(frame)
+        await ws.wait_closed()
 
 
 class ServerThread:

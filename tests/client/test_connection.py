@@ -1,12 +1,22 @@
 import contextlib
+import os
+import signal
+import socket
 import threading
+import time
 
 import pytest
 
+from plugrl import framing
 from plugrl.client import connection as connection_module
 from plugrl.client.connection import BROKEN_BY_SERVER, Connection
+from plugrl.client.interrupts import StopRequestedError, stop_on_signals
 from plugrl.config.client import ClientConfig
 from plugrl.errors import ConnectionLostError, ProtocolError, ServerResyncError, ServerStoppedError
+from tests.client.conftest import DeafServer
+
+LARGE = b"x" * 12_000_000
+"""More than a connection holds while nobody reads."""
 
 
 async def echo(ws):
@@ -199,3 +209,62 @@ def test_a_flood_while_the_caller_is_away_is_neither_lost_nor_taken_in(serving, 
         for number in range(400):
             assert connection.receive()[:4] == number.to_bytes(4, "big")
             assert len(connection._messages) <= 2
+
+
+def test_a_server_that_takes_nothing_is_given_up_after_the_receive_timeout(serving):
+    with connected(serving(DeafServer()), receive_timeout_s=0.1, close_timeout_s=0.1) as connection:
+        with pytest.raises(ConnectionLostError, match=r"nothing was taken for 0.1 s"):
+            connection.send(LARGE)
+        with pytest.raises(ConnectionLostError, match="a frame to it was cut off"):
+            connection.send(b"in the middle of that frame")
+
+
+def test_a_stop_ends_a_send_that_has_to_wait_and_drops_the_connection(serving):
+    server = DeafServer()
+
+    def stop():
+        server.wait_for_bytes()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    stopping = threading.Thread(target=stop)
+    with pytest.raises(StopRequestedError), stop_on_signals():  # noqa: PT012
+        with connected(serving(server), receive_timeout_s=20, close_timeout_s=20) as connection:
+            stopping.start()
+            started = time.monotonic()
+            connection.send(LARGE)
+    assert time.monotonic() - started < 10
+    stopping.join()
+
+
+def test_a_stop_in_a_send_that_need_not_wait_comes_after_it(serving, monkeypatch):
+    thread = serving(echo)
+    with pytest.raises(StopRequestedError), stop_on_signals():  # noqa: PT012
+        with connected(thread) as connection:
+            frame = framing.binary_frame
+
+            def stopped(*args, **kwargs):
+                os.kill(os.getpid(), signal.SIGTERM)
+                return frame(*args, **kwargs)
+
+            monkeypatch.setattr(connection_module, "binary_frame", stopped)
+            connection.send(b"x")
+    assert thread.wait_for_closes() == [(1000, "")]
+
+
+def test_a_server_that_closes_and_leaves_tcp_open_is_left_after_one_close_timeout(serving):
+    started = time.monotonic()
+    with (
+        connected(serving(DeafServer(b"\x88\x02\x03\xe9")), close_timeout_s=1.0) as connection,
+        pytest.raises(ConnectionLostError, match=r"closed the connection \(1001\)"),
+    ):
+        connection.receive()
+    assert 1.0 <= time.monotonic() - started < 1.9
+
+
+def test_a_server_that_takes_no_close_frame_is_left_too(serving):
+    with connected(serving(DeafServer()), receive_timeout_s=20, close_timeout_s=0.2) as connection:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                connection._socket.send(LARGE, socket.MSG_DONTWAIT)
+        started = time.monotonic()
+    assert time.monotonic() - started < 10

@@ -1,7 +1,9 @@
 import contextlib
+import select
 import socket
 import ssl
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,61 @@ def test_a_server_that_never_shakes_hands_is_given_up(raw_server):
     config = ClientConfig(server_port=raw_server(b""), connect_timeout_s=0.1)
     with pytest.raises(ConnectionLostError, match="timed out"):
         Connection(config)
+
+
+@pytest.fixture
+def dripping_server():
+    """A TCP server that sends a first answer, and then a byte for as long as it is connected."""
+    listeners, threads = [], []
+
+    def start(answer, byte):
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def run():
+            with contextlib.suppress(OSError):
+                conn, _ = listener.accept()
+                with conn:
+                    conn.sendall(answer)
+                    # An end in case of a client that stays: select returns once it is gone.
+                    for _ in range(400):
+                        conn.sendall(byte)
+                        if select.select([conn], [], [], 0.05)[0] and not conn.recv(65536):
+                            break
+
+        threads.append(threading.Thread(target=run))
+        threads[-1].start()
+        return listener.getsockname()[1]
+
+    yield start
+    for listener in listeners:
+        listener.close()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "answer", "byte"),
+    [("ws", b"HTTP/1.1 101 X\r\n", b"X: y\r\n"), ("wss", b"\x16\x03\x03\x10\x00", b"\x02")],
+)
+def test_the_limit_of_a_connection_attempt_is_for_all_its_bytes(
+    dripping_server, scheme, answer, byte
+):
+    url = f"{scheme}://127.0.0.1:{dripping_server(answer, byte)}"
+    started = time.monotonic()
+    with pytest.raises(ConnectionLostError, match="timed out"):
+        Connection(ClientConfig(server_host=url, connect_timeout_s=0.3))
+    assert time.monotonic() - started < 5
+
+
+def test_where_a_host_has_several_addresses_each_is_tried(serving, monkeypatch):
+    thread = serving(echo)
+    kind = (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "")
+    ports = [closed_port(), thread.port]
+    found = [(*kind, ("127.0.0.1", port)) for port in ports]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: found)
+    Connection(ClientConfig(server_host="two.example")).close()
+    assert thread.wait_for_closes() == [(1000, "")]
 
 
 def http(status, headers=""):

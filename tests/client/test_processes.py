@@ -18,6 +18,10 @@ from plugrl.client.run import run_processes
 from plugrl.config.dummy import DummyEnvConfig
 from plugrl.config.gymnasium import GymnasiumEnvConfig
 from plugrl.config.probe import ProbeEnvConfig
+from plugrl.framing import binary_frame
+from plugrl.protocol import wire
+from plugrl.protocol.messages import Metadata
+from tests.client.conftest import DeafServer
 
 pytestmark = pytest.mark.integration
 
@@ -30,7 +34,7 @@ from plugrl.config.dummy import DummyEnvConfig
 
 if __name__ == "__main__":
     config = ClientConfig(server_port={port}, num_procs={num_procs})
-    sys.exit(run_processes("dummy-v1", DummyEnvConfig(num_images=0), config))
+    sys.exit(run_processes("dummy-v1", DummyEnvConfig({env}), config))
 """
 
 
@@ -42,7 +46,7 @@ class Crowd:
         self.came: set[int] = set()
         self.all_came = threading.Event()
         self.server = policy_server(act=self._act)
-        program = PARENT.format(port=self.server.port, num_procs=num_procs)
+        program = PARENT.format(port=self.server.port, num_procs=num_procs, env="num_images=0")
         self.parent = psutil.Popen(
             [sys.executable, "-c", program], stderr=subprocess.PIPE, start_new_session=True
         )
@@ -110,6 +114,20 @@ def test_a_signal_to_a_single_client_ends_it_with_a_closing_handshake(crowd):
     clients.parent.send_signal(signal.SIGTERM)
     assert clients.wait() == 0
     assert clients.server.thread.wait_for_closes(1) == [(1000, "")]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_client_whose_server_reads_nothing(serving, number):
+    server = DeafServer(binary_frame(wire.encode(Metadata({})), from_client=False))
+    env = "image_height=2000, image_width=2000"
+    program = PARENT.format(port=serving(server).port, num_procs=1, env=env)
+    with subprocess.Popen([sys.executable, "-c", program]) as client:
+        server.wait_for_bytes()
+        client.send_signal(number)
+        try:
+            assert client.wait(10) == 0
+        finally:
+            client.kill()
 
 
 def test_a_worker_that_dies_is_seen_at_once_and_the_others_are_stopped(crowd):

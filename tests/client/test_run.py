@@ -158,10 +158,17 @@ def test_a_server_of_another_env_is_left_at_its_greeting(policy_server, caplog):
 
 
 def test_after_a_connection_that_was_of_use_the_count_of_failures_begins_anew(policy_server):
-    server = policy_server(endings=[(1, "abort")] * 6)
+    server = policy_server(endings=[(2, "abort")] * 4)
     summary = server.run(probe(1), num_episodes=3, retry_limit=2)
     assert summary.num_episodes == 3
-    assert len(server.thread.connects) == 7
+    assert len(server.thread.connects) == 5
+
+
+def test_a_server_that_takes_no_feedback_is_of_no_use(policy_server):
+    server = policy_server(endings=[(1, "resync")] * 9)
+    with pytest.raises(ConnectionLostError, match=r"gave up after 3 .*plugrl-server-resync"):
+        server.run(probe(1), retry_limit=3)
+    assert [kind for _, kind in server.order].count("feedback") == 3
 
 
 def test_a_silent_server_is_left_after_the_receive_timeout(serving):
