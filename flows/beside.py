@@ -42,6 +42,7 @@ async def outcome_of(flow_call: Coroutine[Any, Any, object]) -> Any:
     """Run a flow; returns what its body told, or None where Prefect did not get to the body."""
     outcome: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     _outcome.set(outcome)
+    logging.getLogger("prefect.flow_runs").addFilter(_stop_is_no_error)
     running = asyncio.create_task(flow_call)
     await asyncio.wait({running, outcome}, return_when=asyncio.FIRST_COMPLETED)
     if outcome.done():
@@ -54,6 +55,13 @@ async def outcome_of(flow_call: Coroutine[Any, Any, object]) -> Any:
     elif not running.cancelled() and (error := running.exception()) is not None:
         logger.warning("Prefect did not take note: %s: %s", type(error).__name__, error)
     return outcome.result() if outcome.done() else None
+
+
+def _stop_is_no_error(record: logging.LogRecord) -> bool:
+    """Prefect calls every end but success an error."""
+    if str(record.msg).startswith("Finished in state Cancelled("):
+        record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
+    return True
 
 
 def _hear_no_signals() -> None:

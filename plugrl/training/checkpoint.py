@@ -148,7 +148,7 @@ def load_newest(exp_dir: Path) -> LoadedCheckpoint:
             skipped.append(SkippedCheckpoint(path, str(error)))
             logger.warning("skipped the damaged checkpoint %s: %s", path, error)
     raise CheckpointNotFoundError(
-        f"no valid checkpoint to resume in {exp_dir}; start afresh with "
+        f"no valid checkpoint to resume in {exp_dir} (FileNotFoundError); start afresh with "
         "--overwrite in place of --resume, or check --checkpoint-base-dir and --exp-name"
     )
 

@@ -63,8 +63,8 @@ def require_steps_left(
     if spec.run.resume or steps is None or not algorithm.should_stop():
         return
     raise UsageError(
-        f"expected global_steps above the step of the checkpoint, {start.step}, got {steps}; choose "
-        "a larger --algo.global-steps, or --algo.restore model, which counts from 0"
+        f"expected global_steps above the step of the checkpoint, {start.step}, got {steps}; "
+        "choose a larger --algo.global-steps, or --algo.restore model, which counts from 0"
     )
 
 

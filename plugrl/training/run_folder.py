@@ -29,14 +29,14 @@ class RunFolder:
         if not self._exists():
             if config.resume:
                 raise CheckpointNotFoundError(
-                    f"nothing to resume, there is no folder {self.path}; "
+                    f"nothing to resume, there is no folder {self.path} (FileNotFoundError); "
                     "start without --resume, or check --checkpoint-base-dir and --exp-name"
                 )
         elif config.resume or config.overwrite:
             self._acquire()
         else:
             raise RunExistsError(
-                f"the run's folder {self.path} exists; "
+                f"the run's folder {self.path} exists (FileExistsError); "
                 "use --resume to go on, --overwrite to delete it, or another --exp-name"
             )
 

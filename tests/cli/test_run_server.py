@@ -60,7 +60,7 @@ def test_help_without_names_says_what_there_is(capsys):
         ((*DUMMY, "--num-threads", "1e12"), "expected 1 to 65536"),
         ((*DUMMY, "--policy.device", "meta"), "at --policy.device"),
         ((*DUMMY, "--resume"), "error: expected --exp-name NAME beside --resume, got none\n"),
-        ((*DUMMY, "--resume", "--exp-name", "x"), "nothing to resume, there is no folder"),
+        ((*DUMMY, "--resume", "--exp-name", "x"), "FileNotFoundError"),
         ((*DUMMY, "--algo.save-interval", "0"), "got 0, at --algo.save-interval"),
         ((*DUMMY, "--algo.fake-learn-freq", "0"), "expected at least 1, got 0"),
         ((*DUMMY, "--resume", "true"), "Unrecognized options: true"),

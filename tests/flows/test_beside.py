@@ -1,4 +1,5 @@
 import asyncio
+import logging
 
 import pytest
 
@@ -54,3 +55,20 @@ def test_nobody_needs_to_listen():
     tell("done")
     with pytest.raises(ValueError, match="boom"), telling_of_errors():
         raise ValueError("boom")
+
+
+@pytest.mark.parametrize(
+    ("message", "level"),
+    [
+        ("Finished in state Cancelled('stopped by SIGINT')", logging.INFO),
+        ("Finished in state Failed('boom')", logging.ERROR),
+    ],
+)
+async def test_to_be_stopped_is_no_error(message, level):
+    async def flow():
+        tell("stopped")
+
+    await outcome_of(flow())
+    record = logging.makeLogRecord({"msg": message, "levelno": logging.ERROR})
+    assert logging.getLogger("prefect.flow_runs").filter(record)
+    assert record.levelno == level

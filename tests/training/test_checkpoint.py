@@ -78,7 +78,7 @@ def test_damaged_checkpoints_are_named_in_a_warning_and_skipped(
 
 def test_with_no_valid_checkpoint_the_error_is_a_file_not_found_error(tmp_path):
     with pytest.raises(
-        CheckpointNotFoundError, match=r"no valid checkpoint .*; start afresh with --ov"
+        CheckpointNotFoundError, match=r"\(FileNotFoundError\); start afresh with --ov"
     ):
         load_newest(tmp_path / "nothing")
     assert issubclass(CheckpointNotFoundError, FileNotFoundError)
