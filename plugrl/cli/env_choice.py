@@ -54,7 +54,7 @@ def choose_env(name: str, variant: str | None = None) -> EnvChoice:
         variant = variant or "default"
         config = replace(ENVS.variant(GYMNASIUM, variant), id=name)
         return EnvChoice(name, GYMNASIUM, variant, config)
-    raise UnknownNameError("env", name, ENVS.uids(), beside=OTHER_NAMES)
+    raise UnknownNameError("env", name, [*ENVS.uids(), *_with_colon(name)], beside=OTHER_NAMES)
 
 
 def known_sizes(uid: str, config: Any) -> EnvSizes | None:
@@ -87,6 +87,14 @@ def try_env(uid: str, config: Any) -> EnvSizes | None:
         return env.sizes()
     finally:
         env.close()
+
+
+def _with_colon(name: str) -> list[str]:
+    """``module:EnvClass`` where ``module.EnvClass`` was meant to be that."""
+    from plugrl.envs.gymnasium import is_env_class
+
+    module, dot, attribute = name.rpartition(".")
+    return [f"{module}:{attribute}"] if dot and is_env_class(module, attribute) else []
 
 
 def _is_registered(name: str) -> bool:
