@@ -68,6 +68,17 @@ def test_a_mistake_is_one_clear_sentence_exit_2_and_no_folder(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_without_the_extra_for_videos_it_is_a_mistake_too(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # Found before the installed one by the process that tries the env.
+    (tmp_path / "imageio.py").write_text("raise ImportError('not installed')")
+    assert code_of(*DUMMY[1:], "--video-every", "5") == 2
+    assert "not installed; pip install 'plugrl[video]'" in capsys.readouterr().err
+    assert not [
+        path for path in tmp_path.iterdir() if path.name not in {"imageio.py", "__pycache__"}
+    ]
+
+
 def test_a_port_is_chosen_when_the_first_server_is_about_to_start(tmp_path, monkeypatch):
     chosen: list[int] = []
 
