@@ -54,7 +54,7 @@ def choose_env(name: str, variant: str | None = None) -> EnvChoice:
         variant = variant or "default"
         config = replace(ENVS.variant(GYMNASIUM, variant), id=name)
         return EnvChoice(name, GYMNASIUM, variant, config)
-    raise UnknownNameError("env", name, ENVS.uids(), beside=OTHER_NAMES)
+    raise UnknownNameError("env", name, [*ENVS.uids(), *_with_colon(name)], beside=OTHER_NAMES)
 
 
 def known_sizes(uid: str, config: Any) -> EnvSizes | None:
@@ -67,26 +67,45 @@ def known_sizes(uid: str, config: Any) -> EnvSizes | None:
     return sizes if sizes is not None else try_env(uid, config)
 
 
-def try_env(uid: str, config: Any) -> EnvSizes | None:
+def try_env(uid: str, config: Any, *, filmed: bool = False) -> EnvSizes | None:
     """Make one env, reset it and close it: what fails here would fail in a client later.
+
+    Args:
+        uid: its registered name.
+        config: its config.
+        filmed: whether videos are to be made of it: it has to draw a picture, too.
 
     Returns:
         The env's sizes, where its class tells them.
 
     Raises:
-        UsageError: it can't be made; says why.
+        UsageError: it can't be made, or not be filmed; says why.
         EnvError: its first observation is none that can be sent.
     """
     import numpy as np
 
     from plugrl.envs.base import build_env
 
+    if filmed:
+        from plugrl.envs.video import to_be_filmed
+
+        config = to_be_filmed(config)
     env = build_env(uid, config, 1)
     try:
         env.reset(np.zeros(1, np.int64), [0])
+        if filmed:
+            env.render()
         return env.sizes()
     finally:
         env.close()
+
+
+def _with_colon(name: str) -> list[str]:
+    """``module:EnvClass`` where ``module.EnvClass`` was meant to be that."""
+    from plugrl.envs.gymnasium import is_env_class
+
+    module, dot, attribute = name.rpartition(".")
+    return [f"{module}:{attribute}"] if dot and is_env_class(module, attribute) else []
 
 
 def _is_registered(name: str) -> bool:

@@ -19,20 +19,23 @@ from plugrl.cli.parsing import IMPORT_FLAG, Flags, load_named_plugins
 from plugrl.errors import EnvError, PlugRLError, UsageError
 
 
-def try_apart(choice: EnvChoice, config: Any, imports: Sequence[str] = ()) -> None:
+def try_apart(
+    choice: EnvChoice, config: Any, imports: Sequence[str] = (), *, filmed: bool = False
+) -> None:
     """Make one env, reset it and close it, elsewhere.
 
     Args:
         choice: the env that was named.
         config: its config.
         imports: modules that register more names.
+        filmed: whether videos are to be made of it.
 
     Raises:
-        UsageError: it can't be made; says why.
+        UsageError: it can't be made, or not be filmed; says why.
         EnvError: its first observation is none that can be sent, or it ended its process.
     """
     env = (choice.uid, choice.variant, *choice.flags(config))
-    command = [*env, *(f"--import={module}" for module in imports)]
+    command = [*env, *(f"--import={module}" for module in imports), *["--filmed"] * filmed]
     reading, writing = os.pipe()
     with os.fdopen(reading, encoding="utf-8") as answers:
         try:
@@ -83,8 +86,14 @@ def main() -> None:
 def _try(uid: str, variant: str, flags: Sequence[str]) -> None:
     load_named_plugins(flags)
     choice = choose_env(uid, variant)
-    parser = Flags("env_trial", "").add("imports", IMPORT_FLAG, ()).add_config("env", choice.config)
-    try_env(uid, parser.parse(flags).env)
+    arguments = (
+        Flags("env_trial", "")
+        .add("imports", IMPORT_FLAG, ())
+        .add("filmed", bool, default=False)
+        .add_config("env", choice.config)
+        .parse(flags)
+    )
+    try_env(uid, arguments.env, filmed=arguments.filmed)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,8 @@ class LaunchPlan:
         self._client_config = _client_config(arguments)
         self._alone = arguments.clients.num_procs == 0
         if choice is not None and not self._alone:
-            try_apart(choice, self.env, arguments.imports)
+            filmed = self._client_config.video_every > 0
+            try_apart(choice, self.env, arguments.imports, filmed=filmed)
         self._gate = Gate(arguments.server)
         self._launch_id = uuid4().hex
         self._invited: str | None = None

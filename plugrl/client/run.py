@@ -15,7 +15,7 @@ from plugrl.client.processes import run_in_processes
 from plugrl.client.rollout import Rollout
 from plugrl.config.client import ClientConfig
 from plugrl.envs.base import VectorEnv, build_env
-from plugrl.envs.video import RecordVideo, prepare_to_draw
+from plugrl.envs.video import RecordVideo, to_be_filmed
 from plugrl.errors import ConnectionLostError, PlugRLError, ServerStoppedError, UsageError
 from plugrl.registry import load_plugins
 
@@ -183,8 +183,5 @@ class _Work:
         filmed = config.video_every > 0 and index == 0
         if not filmed:
             return build_env(self.env_uid, env_config, config.num_envs)
-        prepare_to_draw()
-        if hasattr(env_config, "render_mode"):
-            env_config = dataclasses.replace(env_config, render_mode="rgb_array")
-        env = build_env(self.env_uid, env_config, config.num_envs)
+        env = build_env(self.env_uid, to_be_filmed(env_config), config.num_envs)
         return RecordVideo(env, every=config.video_every, folder=config.video_dir)

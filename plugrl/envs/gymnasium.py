@@ -146,6 +146,14 @@ def is_registered(env_id: str) -> bool:
     return env_id in gym.registry
 
 
+def is_env_class(module: str, name: str) -> bool:
+    """Whether that module can be imported and has a Gymnasium env of this name."""
+    try:
+        return name in _env_classes(module)
+    except Exception:  # noqa: BLE001 -- a module of somebody else may fail in any way
+        return False
+
+
 def _require_plain_env(env: Any) -> None:
     if not isinstance(env, gym.Env):
         raise UsageError(
@@ -194,19 +202,42 @@ def _attribute(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name, None)
 
 
+def _env_classes(module: str) -> list[str]:
+    """What a module offers as ``module:EnvClass``."""
+    known = vars(importlib.import_module(module))
+    return sorted(
+        name
+        for name, value in known.items()
+        if isinstance(value, type) and issubclass(value, gym.Env) and value is not gym.Env
+    )
+
+
 def _registered_limit(env: AnyEnv) -> int | None:
     spec = gym.registry.get(env.spec.id) if env.spec else None
     return spec.max_episode_steps if spec else None
 
 
 def _unknown(env_id: str) -> UsageError:
-    newest = _newest_ids()
-    nearest = difflib.get_close_matches(env_id, newest, n=1, cutoff=0.5)
-    hint = f", did you mean {nearest[0]!r}?" if nearest else ""
+    module, colon, name = env_id.partition(":")
+    if colon and parse_env_id(env_id)[2] is None:
+        return _not_in(module, name)
     return UsageError(
-        f"unknown gymnasium id {env_id!r}{hint} (gymnasium.pprint_registry() lists all; an env of "
-        "your own goes by module:EnvClass)"
+        f"unknown gymnasium id {env_id!r}{_hint(env_id, _newest_ids())} "
+        "(gymnasium.pprint_registry() lists all; an env of your own goes by module:EnvClass)"
     )
+
+
+def _not_in(module: str, name: str) -> UsageError:
+    classes = _env_classes(module)
+    return UsageError(
+        f"module {module!r} has no env class {name!r}{_hint(name, classes)} "
+        f"(it has: {', '.join(classes) or 'none'})"
+    )
+
+
+def _hint(wrong: str, known: Sequence[str]) -> str:
+    nearest = difflib.get_close_matches(wrong, known, n=1, cutoff=0.5)
+    return f", did you mean {nearest[0]!r}?" if nearest else ""
 
 
 def _newest_ids() -> list[str]:

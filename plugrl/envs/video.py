@@ -1,5 +1,6 @@
 """Videos of env 0: every N-th episode, as an mp4 file."""
 
+import dataclasses
 import importlib
 import os
 import sys
@@ -28,11 +29,29 @@ def prepare_to_draw() -> None:
         os.environ.setdefault("MUJOCO_GL", "egl")
 
 
+def to_be_filmed(env_config: Any) -> Any:
+    """The config of an env that draws pictures; to be called before the first env is made.
+
+    Raises:
+        UsageError: imageio is not installed.
+    """
+    _require_imageio()
+    prepare_to_draw()
+    if hasattr(env_config, "render_mode"):
+        env_config = dataclasses.replace(env_config, render_mode="rgb_array")
+    return env_config
+
+
 class RecordVideo(VectorEnv):
     """Another env, whose env 0 is filmed; ``episode-K.mp4`` is its K-th episode, from 0."""
 
     def __init__(self, env: VectorEnv, *, every: int, folder: Path) -> None:
         """Film episodes 0, ``every``, 2 * ``every``, ... of ``env`` into ``folder``.
+
+        Args:
+            env: of a config that ``to_be_filmed`` made.
+            every: how many episodes of env 0 from one video to the next.
+            folder: where the files go; made if missing.
 
         Raises:
             UsageError: imageio is not installed.

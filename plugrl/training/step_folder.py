@@ -160,16 +160,25 @@ def valid_steps(exp_dir: Path) -> list[int]:
 
 def summaries(exp_dir: Path) -> Iterator[StepSummary]:
     """One summary a step folder, in the order of their steps."""
-    for path in step_dirs(exp_dir):
-        saved_at, episode_return = _glance(path)
-        yield StepSummary(
-            path=path,
-            step=int(path.name),
-            num_bytes=sum(f.stat().st_size for f in path.iterdir() if f.is_file()),
-            saved_at=saved_at,
-            episode_return_mean=episode_return,
-            damage=damage(path),
-        )
+    yield from map(summary, step_dirs(exp_dir))
+
+
+def summary(step_dir: Path) -> StepSummary:
+    """What a list says of a step folder, whole or not."""
+    saved_at, episode_return = _glance(step_dir)
+    return StepSummary(
+        path=step_dir,
+        step=int(step_dir.name),
+        num_bytes=sum(f.stat().st_size for f in step_dir.iterdir() if f.is_file()),
+        saved_at=saved_at,
+        episode_return_mean=episode_return,
+        damage=damage(step_dir),
+    )
+
+
+def is_step_folder(path: Path) -> bool:
+    """Whether it looks like one, whole or not."""
+    return _STEP_NAME.fullmatch(path.name) is not None and (path / STATE_FILE).exists()
 
 
 def clean(exp_dir: Path) -> None:

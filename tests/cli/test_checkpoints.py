@@ -1,7 +1,8 @@
 import pytest
 
 from plugrl.cli import checkpoints
-from plugrl.errors import CheckpointNotFoundError
+from plugrl.errors import CheckpointNotFoundError, UnknownNameError
+from plugrl.runs import catalog, records
 from plugrl.training.step_folder import write_step
 
 
@@ -36,3 +37,35 @@ def test_all_experiments_below_a_folder_are_found(tmp_path, capsys):
 def test_a_folder_without_checkpoints_is_an_error(tmp_path):
     with pytest.raises(CheckpointNotFoundError, match="no checkpoint in"):
         checkpoints.run([str(tmp_path)], "plugrl checkpoints")
+
+
+@pytest.mark.parametrize("typed", ["2048", "."])
+def test_a_step_folder_is_a_table_of_that_step(tmp_path, capsys, monkeypatch, typed):
+    write(tmp_path, 1024)
+    write(tmp_path, 2048)
+    monkeypatch.chdir(tmp_path / "2048" if typed == "." else tmp_path)
+    assert checkpoints.run([typed], "plugrl checkpoints") == 0
+    folder, _, row = capsys.readouterr().out.splitlines()
+    assert folder == typed
+    assert row.split()[0] == "2,048"
+    assert row.split()[-1] == "yes"
+
+
+def test_a_run_is_found_by_its_name(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("PLUGRL_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "ppo" / "gaussian-policy" / "walker"
+    write(folder, 1)
+    record = records.RunRecord(
+        exp_name="walker",
+        policy="gaussian-policy",
+        policy_variant="default",
+        algorithm="ppo",
+        algorithm_variant="default",
+    )
+    records.write_run(folder, record)
+    catalog.register(folder)
+    for name in ("walker", "gaussian-policy/walker"):
+        checkpoints.run([name], "plugrl checkpoints")
+        assert capsys.readouterr().out.startswith(f"{folder}\n")
+    with pytest.raises(UnknownNameError, match="unknown run 'waker', did you mean 'walker'"):
+        checkpoints.run(["waker"], "plugrl checkpoints")

@@ -56,6 +56,21 @@ def test_any_other_name_is_told_what_would_have_done():
         choose_env("hoper")
 
 
+def test_a_dot_where_the_colon_belongs_is_told_so(module):
+    with pytest.raises(UnknownNameError, match=f"did you mean '{module}:MyEnv'"):
+        choose_env(f"{module}.MyEnv")
+    for name in (
+        f"{module}.np",
+        f"{module}.",
+        ".MyEnv",
+        "no_such_module.MyEnv",
+        "..",
+    ):
+        with pytest.raises(UnknownNameError, match=f"unknown env '{name}'") as info:
+            choose_env(name)
+        assert ":MyEnv" not in str(info.value)
+
+
 def test_the_flags_of_a_choice_are_laid_upon_the_registered_variant():
     choice = choose_env("Reacher-v5")
     assert choice.flags(choice.config) == ["--env.id=Reacher-v5"]

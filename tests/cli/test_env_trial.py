@@ -65,6 +65,15 @@ def test_an_env_that_ends_its_process_ends_no_other(on_reset, how):
         trial(on_reset)
 
 
+def test_an_env_to_be_filmed_draws_a_picture_first():
+    choice = choose_env("dummy-v1")
+    try_apart(choice, choice.config, filmed=True)
+    choice = choose_env("probe-v1")
+    try_apart(choice, choice.config)
+    with pytest.raises(UsageError, match="ProbeEnv draws no pictures; leave out --video-every"):
+        try_apart(choice, choice.config, filmed=True)
+
+
 def test_modules_that_register_names_are_imported_there_too(tmp_path):
     (tmp_path / "telling.py").write_text("raise ImportError('so it is imported')")
     choice = choose_env("dummy-v1")

@@ -73,7 +73,7 @@ def test_a_mistake_is_one_clear_sentence_exit_2_and_no_folder(
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        ((), "x exists; use --resume to go on"),
+        ((), "FileExistsError.*--resume to go on"),
         (("--resume",), "another process is training in"),
         (("--overwrite",), "another process is training in"),
     ],
@@ -97,6 +97,17 @@ def test_a_plan_leaves_its_folder_to_others(tmp_path, monkeypatch):
         folder = RunFolder(run, algorithm="dummy", policy="dummy-policy")
         folder.open()
         folder.close()
+
+
+def test_without_the_extra_for_videos_it_is_a_mistake_too(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # Found before the installed one by the process that tries the env.
+    (tmp_path / "imageio.py").write_text("raise ImportError('not installed')")
+    assert code_of(*DUMMY[1:], "--video-every", "5") == 2
+    assert "not installed; pip install 'plugrl[video]'" in capsys.readouterr().err
+    assert not [
+        path for path in tmp_path.iterdir() if path.name not in {"imageio.py", "__pycache__"}
+    ]
 
 
 def test_a_port_is_chosen_when_the_first_server_is_about_to_start(tmp_path, monkeypatch):

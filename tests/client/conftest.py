@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import dataclasses
 import itertools
+import os
 import select
+import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -38,6 +40,11 @@ class DeafServer:
         """Return once the client has sent something, which is never read."""
         assert self._ready.wait(20)
         assert select.select([self._socket], [], [], 20)[0]
+
+    def stop_client(self) -> None:
+        """Stop the client by a signal once it has sent something; for a client in this process."""
+        self.wait_for_bytes()
+        os.kill(os.getpid(), signal.SIGTERM)
 
     async def __call__(self, ws: ServerConnection) -> None:
         ws.transport.pause_reading()

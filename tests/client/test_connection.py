@@ -221,12 +221,7 @@ def test_a_server_that_takes_nothing_is_given_up_after_the_receive_timeout(servi
 
 def test_a_stop_ends_a_send_that_has_to_wait_and_drops_the_connection(serving):
     server = DeafServer()
-
-    def stop():
-        server.wait_for_bytes()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    stopping = threading.Thread(target=stop)
+    stopping = threading.Thread(target=server.stop_client)
     with pytest.raises(StopRequestedError), stop_on_signals():  # noqa: PT012
         with connected(serving(server), receive_timeout_s=20, close_timeout_s=20) as connection:
             stopping.start()

@@ -11,8 +11,10 @@ import pytest
 from plugrl.client import connection as connection_module
 from plugrl.client.connection import Connection
 from plugrl.client.handshake import server_uri
+from plugrl.client.interrupts import StopRequestedError, stop_on_signals
 from plugrl.config.client import ClientConfig
 from plugrl.errors import ConnectionLostError, UsageError
+from tests.client.conftest import DeafServer
 
 
 async def echo(ws):
@@ -229,6 +231,21 @@ def test_wss_works_with_a_certificate_that_is_trusted(serving, server_tls, monke
         connection.send(b"x" * 1_000_000)
         assert len(connection.receive()) == 1_000_000
     assert thread.wait_for_closes() == [(1000, "")]
+
+
+def test_a_stop_ends_a_send_over_wss_too(serving, server_tls):
+    server = DeafServer()
+    thread = serving(server, ssl=server_tls)
+    url = f"wss://localhost:{thread.port}"
+    config = ClientConfig(server_host=url, tls_ca=CERTIFICATE, receive_timeout_s=20)
+    stopping = threading.Thread(target=server.stop_client)
+    with pytest.raises(StopRequestedError), stop_on_signals():  # noqa: PT012
+        with Connection(config) as connection:
+            stopping.start()
+            started = time.monotonic()
+            connection.send(b"x" * 12_000_000)
+    assert time.monotonic() - started < 10
+    stopping.join()
 
 
 def test_a_certificate_that_is_not_trusted_is_refused_with_the_remedy(serving, server_tls):

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -227,6 +228,35 @@ def test_an_unknown_id_is_refused_with_the_nearest(wrong, right):
 )
 def test_what_is_no_env_is_refused_with_a_sentence(env_id, sentence):
     with pytest.raises(UsageError, match=sentence):
+        make(env_id)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "sentence"),
+    [
+        (
+            "own_envs:Walk",
+            (
+                "module 'own_envs' has no env class 'Walk', did you mean 'WalkEnv'? "
+                "(it has: JumpEnv, WalkEnv)"
+            ),
+        ),
+        ("own_envs:gym", "module 'own_envs' has no env class 'gym' (it has: JumpEnv, WalkEnv)"),
+        ("json:Walk", "module 'json' has no env class 'Walk' (it has: none)"),
+        ("own_envs:Walk-v1", "unknown gymnasium id 'own_envs:Walk-v1'"),
+    ],
+)
+def test_a_class_that_a_module_lacks_is_refused_with_those_it_has(
+    tmp_path, monkeypatch, env_id, sentence
+):
+    (tmp_path / "own_envs.py").write_text(
+        "import gymnasium as gym\n"
+        "from gymnasium import Env\n"
+        "class WalkEnv(Env): pass\n"
+        "class JumpEnv(WalkEnv): pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match=re.escape(sentence)):
         make(env_id)
 
 
