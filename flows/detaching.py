@@ -23,7 +23,7 @@ def detach(argv: Sequence[str], plan: LaunchPlan) -> int:
     """Start ``plugrl-flow train ARGV`` in the background; returns once its server is up.
 
     Returns:
-        0; or the run's exit code, if it ends before that.
+        0; or the run's exit code, if it ends before that: what it said is shown then.
     """
     log = home() / "logs" / f"{plan.exp_name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -44,12 +44,12 @@ def detach(argv: Sequence[str], plan: LaunchPlan) -> int:
             break
         time.sleep(POLL_S)
     else:
-        if process.returncode:
+        if process.returncode is not None:
             words = log.read_bytes()[before:].decode("utf-8", "replace")
-            write(f"{plan.exp_name} did not begin:\n{words}")
+            how = "did not begin" if process.returncode else "has ended already"
+            write(f"{plan.exp_name} {how}:\n{words}")
             return process.returncode
-        if process.returncode is None:
-            write(f"{plan.exp_name} is not up after {START_TIMEOUT_S:g} s; it is left to itself")
+        write(f"{plan.exp_name} is not up after {START_TIMEOUT_S:g} s; it is left to itself")
     program = runnable("plugrl-flow")
     write(
         f"run folder: {plan.run_dir}\noutput: {log}\n"

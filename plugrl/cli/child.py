@@ -7,8 +7,9 @@
 The second form gets all that comes after ``DESCRIPTOR`` over the socket. A server writes news to
 it, one JSON object a line: ``{"listening": URL}`` once clients can connect, ``{"stopping": true}``
 once somebody has asked it to stop, ``{"concluded": "done"}`` or ``"stopped"`` once nothing is left
-to save, ``{"failed": SENTENCE}`` before it ends for a reason. When the supervisor's end closes, for
-whatever reason and SIGKILL too, the child asks itself to stop.
+to save (before it listens, where nothing is left to train), ``{"failed": SENTENCE}`` before it ends
+for a reason. When the supervisor's end closes, for whatever reason and SIGKILL too, the child asks
+itself to stop.
 """
 
 import contextlib

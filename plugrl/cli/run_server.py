@@ -82,12 +82,23 @@ class Order:
         Args:
             training_run: what ``build`` made.
             on_listening: called with the server's URL once clients can connect.
-            on_concluded: called once nothing is left to save.
+            on_concluded: called once nothing is left to save; before ``on_listening`` where nothing
+                is left to train.
             on_stopping: called once somebody has asked for a stop.
         """
+        # A supervisor reads orders and serves none: what that takes stays out of it.
+        from plugrl.server.loop import StopReason
+
+        done_before = training_run.algorithm.should_stop()
 
         def opened(url: str) -> None:
-            self._announce(training_run, url)
+            if done_before:
+                write(_nothing_to_train(training_run))
+                if on_concluded is not None:
+                    # Told first, so that no client is called, which would find nobody.
+                    on_concluded(StopReason.FINISHED)
+            else:
+                self._announce(training_run, url)
             if on_listening is not None:
                 on_listening(url)
 
@@ -105,7 +116,6 @@ class Order:
             write(invitation(url, gate.key, self.env_arguments, training_run.server.config))
 
     def _conclude(self, training_run: "TrainingRun", reason: "StopReason") -> None:
-        # A supervisor reads orders and serves none: what that takes stays out of it.
         from plugrl.server.loop import StopReason
 
         if conclusion := training_run.algorithm.conclusion():
@@ -227,6 +237,13 @@ def introduction(prog: str, names: Sequence[str], more: str) -> str:
             describe(ALGORITHMS),
             f"All options: {more}",
         )
+    )
+
+
+def _nothing_to_train(training_run: "TrainingRun") -> str:
+    return (
+        f"nothing to train: {training_run.run_dir} is done at step "
+        f"{training_run.algorithm.global_step}; raise --algo.global-steps to go on"
     )
 
 

@@ -181,7 +181,8 @@ class Supervisor:
         if url is not None:
             self._port = int(url.rpartition(":")[2])
             self._onlooker.listening(attempt, url)
-            if not self._stop.is_set():
+            # With nothing left to train it has concluded by now, and needs no clients.
+            if not self._stop.is_set() and server.conclusion is None:
                 await self._until_server_ends(server, url)
         return await self._judge(attempt, server, listened=url is not None)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from plugrl.algorithms.base import BaseAlgorithm
-from plugrl.errors import CheckpointDamagedError
+from plugrl.errors import CheckpointDamagedError, UsageError
 from plugrl.training import checkpoint
 from plugrl.training.checkpoint import LoadedCheckpoint, Origin, Resume
 from plugrl.training.spec import RunSpec
@@ -49,6 +49,23 @@ def restore(
             start.state.model, without="critic." if how == "except-critic" else None
         )
     logger.info("restored step %d from %s (%s)", start.step, start.path, how)
+
+
+def require_steps_left(
+    spec: RunSpec, algorithm: BaseAlgorithm[Any], start: LoadedCheckpoint
+) -> None:
+    """Refuse a warm start that would have nothing to train; a finished run is resumed in peace.
+
+    Raises:
+        UsageError: ``start`` has all the steps that are asked for.
+    """
+    steps = getattr(spec.algorithm_config, "global_steps", None)
+    if spec.run.resume or steps is None or not algorithm.should_stop():
+        return
+    raise UsageError(
+        f"expected global_steps above the step of the checkpoint, {start.step}, got {steps}; "
+        "choose a larger --algo.global-steps, or --algo.restore model, which counts from 0"
+    )
 
 
 def _load_all(algorithm: BaseAlgorithm[Any], start: LoadedCheckpoint) -> None:

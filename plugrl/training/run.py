@@ -35,7 +35,7 @@ from plugrl.training.device import require_device
 from plugrl.training.learner import InProcessLearner
 from plugrl.training.pace import Pace
 from plugrl.training.recording import Recording
-from plugrl.training.restore import restore, starting_point
+from plugrl.training.restore import require_steps_left, restore, starting_point
 from plugrl.training.run_folder import RunFolder
 from plugrl.training.seeding import seed_everything
 from plugrl.training.spec import RunSpec
@@ -80,6 +80,7 @@ def build_run(
             algorithm = _build_algorithm(spec, origin.sizes)
             if start is not None:
                 restore(spec, algorithm, start, origin)
+                require_steps_left(spec, algorithm, start)
             recording.began(start, algorithm.global_step)
     except BaseException:
         folder.close()

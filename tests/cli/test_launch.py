@@ -231,6 +231,22 @@ def test_a_signal_to_the_launcher_saves_and_exits_with_0(start, tmp_path):
 
 
 @pytest.mark.integration
+def test_a_finished_run_that_is_resumed_says_so_and_starts_no_client(start, tmp_path):
+    arguments = (*DUMMY, "--port", "0", "--exp-name", "x")
+    assert start(*arguments).finish()[0] == 0
+    code, output = start(*arguments, "--resume").finish()
+    assert code == 0, output
+    folder = "checkpoints/dummy/dummy-policy/x"
+    assert (
+        f"nothing to train: {folder} is done at step 64; raise --algo.global-steps to go on\n"
+    ) in output
+    assert "connected to" not in output
+    assert "no server" not in output
+    status = read_status(tmp_path / folder)
+    assert (status.state, status.attempt, status.url) == (RunState.DONE, 2, None)
+
+
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("victim", "code"),
     [

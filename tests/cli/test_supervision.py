@@ -101,6 +101,22 @@ async def test_clients_that_fail_stop_the_server_and_give_their_code(tmp_path):
     assert plan.newest_step() == 0
 
 
+async def test_a_server_with_nothing_left_to_train_is_done_and_no_client_is_started(tmp_path):
+    class Listener(Onlooker):
+        def listening(self, attempt: int, url: str) -> None:
+            urls.append(url)
+
+    def never(url: str) -> list[str]:
+        raise AssertionError(url)
+
+    urls: list[str] = []
+    assert (await Supervisor(PlanOfTwo(tmp_path, dummies)).run()).outcome is Outcome.DONE
+    ending = await Supervisor(PlanOfTwo(tmp_path, never, "--resume"), onlooker=Listener()).run()
+    assert (ending.outcome, ending.exit_code) == (Outcome.DONE, 0)
+    # That the folder is ours is for the onlooker to know, who records the end.
+    assert len(urls) == 1
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_that_comes_twice_at_once_is_one(tmp_path, capfd, number):
     def interrupted(url: str) -> list[str]:

@@ -159,6 +159,17 @@ def test_another_variant_is_refused_on_resume_and_the_folder_stays_free(spec, ca
     build_run(spec(run={"resume": True}))
 
 
+def test_a_warm_start_with_nothing_left_to_train_is_refused(spec, tmp_path, capsys):
+    first = build_run(spec())
+    asyncio.run(train_over_a_socket(first))
+    warm = dataclasses.replace(TINY_PPO, policy_checkpoint_path=first.run_dir / "64")
+    with pytest.raises(UsageError, match=r"above the step of the checkpoint, 64, got 64; .*larger"):
+        build_run(spec(algorithm_config=warm, run={"exp_name": "warm"}))
+    for change in ({"global_steps": 96}, {"restore": "model"}):
+        changed = dataclasses.replace(warm, **change)  # type: ignore[arg-type]
+        build_run(spec(algorithm_config=changed, run={"exp_name": "warm"}))
+
+
 def test_an_existing_experiment_is_refused(spec, tmp_path):
     (tmp_path / "base" / "ppo" / "gaussian-policy" / "exp").mkdir(parents=True)
     with pytest.raises(RunExistsError, match="exists; use --resume"):
