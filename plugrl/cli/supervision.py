@@ -23,9 +23,9 @@ SERVER_GRACE_S = CLOSE_TIMEOUT_S + 15.0
 """How long the server may take to end by itself once the clients have ended in peace: its trackers
 may be closing, and a signal would cut them off."""
 CLIENTS_GRACE_S = 5.0
-"""How long the clients may take to end by themselves once the server has ended in peace."""
+"""How long the clients may take to end by themselves once the server has all it wanted."""
 FAILED_GRACE_S = 1.0
-"""How long one side may take once the other has failed."""
+"""How long one side may take once the other has failed, or the clients after a stop."""
 TERM_GRACE_S = 10.0
 """How long the clients may take after SIGTERM, before SIGKILL."""
 DISK_TIMEOUT_S = 5.0
@@ -309,7 +309,9 @@ class Supervisor:
         if self._clients is None:
             return
         end = asyncio.create_task(self._clients.wait())
-        if not await _ends(end, CLIENTS_GRACE_S if ending.exit_code == 0 else FAILED_GRACE_S):
+        # Clients that were still starting when a stop was asked for would look for it in vain.
+        in_peace = ending.exit_code == 0 and not self._stop.is_set()
+        if not await _ends(end, CLIENTS_GRACE_S if in_peace else FAILED_GRACE_S):
             self._clients.signal(signal.SIGTERM)
             await _ends(end, TERM_GRACE_S)
         end.cancel()

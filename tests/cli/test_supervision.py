@@ -136,6 +136,21 @@ async def test_a_signal_that_comes_twice_at_once_is_one(tmp_path, capfd, number)
     assert out.endswith(f"stopped; to go on: {plugrl} launch --exp-name x --resume\n")
 
 
+async def test_clients_that_still_start_when_a_stop_is_asked_for_do_not_look_for_the_server_long(
+    tmp_path, monkeypatch
+):
+    class SlowToStart(PlanOfTwo):
+        def clients(self, url: str) -> ChildCommand | None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return ChildCommand(name="", argv=(), provenance=TYPED, module="slow")
+
+    (tmp_path / "slow.py").write_text("import time; time.sleep(120)")
+    monkeypatch.setattr(supervision, "CLIENTS_GRACE_S", 100.0)
+    async with asyncio.timeout(60):
+        ending = await Supervisor(SlowToStart(tmp_path, dummies, *ENDLESS)).run()
+    assert ending.outcome is Outcome.STOPPED
+
+
 KILLED = (Outcome.FAILED, "the server was ended by SIGKILL")
 
 
