@@ -60,6 +60,8 @@ class Ending:
     """The server's, or the clients' where they failed and the server did not; 0 after a stop."""
     reason: str | None = None
     """Why, where it is no peaceful end."""
+    began: bool = True
+    """Whether a server was up before a stop: if not, there may be nothing to go on with."""
 
 
 class Plan(Protocol):
@@ -268,11 +270,16 @@ class Supervisor:
     def _stopped_before(self, attempt: int) -> Ending:
         """The end of an attempt that was stopped before its server was up."""
         began = attempt > 1
-        reason = f"{self._stop_reason}, {'between two attempts' if began else 'and not waited for'}"
+        when = "between two attempts" if began else "before anything was begun"
         if not began:
             logger.warning("stopped before the server was up: nothing was begun")
-        code = 0 if began else self._stop_code
-        return Ending(attempt=attempt, outcome=Outcome.STOPPED, exit_code=code, reason=reason)
+        return Ending(
+            attempt=attempt,
+            outcome=Outcome.STOPPED,
+            exit_code=0 if began else self._stop_code,
+            reason=f"{self._stop_reason}, {when}",
+            began=began,
+        )
 
     async def _pause_after(self, ending: Ending) -> float | None:
         if ending.outcome is not Outcome.FAILED or self._stop.is_set() or self._clients_code:

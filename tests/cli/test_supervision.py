@@ -345,7 +345,8 @@ async def test_a_stop_before_the_server_is_up_exits_as_that_signal_does(tmp_path
     onlooker = Stopper(number, at_once=True)
     ending = await Supervisor(DyingPlan(tmp_path, "silent"), onlooker=onlooker).run()
     assert (ending.outcome, ending.exit_code) == (Outcome.STOPPED, 128 + number)
-    assert ending.reason == f"stopped by {number.name}, and not waited for"
+    assert ending.reason == f"stopped by {number.name}, before anything was begun"
+    assert not ending.began
 
 
 async def test_a_plan_that_hangs_on_the_disk_keeps_no_stop_waiting(tmp_path, monkeypatch):
