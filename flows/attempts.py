@@ -19,7 +19,7 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.states import Cancelled, Completed, Crashed, Failed, Pending
 
-from plugrl.cli.supervision import Ending, Outcome
+from plugrl.cli.supervision import ON_REQUEST, Ending, Outcome
 
 logger = logging.getLogger(__name__)
 
@@ -148,7 +148,8 @@ def final_state(ending: Ending) -> State[Any]:
         case Outcome.DONE:
             return Completed(message="done")
         case Outcome.STOPPED:
-            return Cancelled(message=f"{ending.reason or 'stopped on request'}; it can be resumed")
+            resumable = "; it can be resumed" if ending.began else ""
+            return Cancelled(message=f"{ending.reason or ON_REQUEST}{resumable}")
         case Outcome.REFUSED:
             return Failed(message=ending.reason)
         case Outcome.FAILED:

@@ -7,8 +7,10 @@ env that takes its process down ends as a sentence. The answer comes over the pi
 a JSON object with the ``failure``, if there was one, and whether it is a matter of ``usage``.
 """
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -52,7 +54,9 @@ def try_apart(
             try:
                 answer = answers.read()
             except BaseException:
-                trial.kill()
+                # With what its imports have started: glfw asks a process of its own for a version.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(trial.pid, signal.SIGKILL)
                 raise
     if not answer:
         raise EnvError(
@@ -79,8 +83,9 @@ def main() -> None:
         _try(uid, variant, flags)
     except PlugRLError as error:
         answer = {"failure": str(error), "usage": isinstance(error, UsageError)}
-    with os.fdopen(int(descriptor), "w", encoding="utf-8") as answers:
-        json.dump(answer, answers)
+    # Nobody is there to read it where the supervisor was killed.
+    with contextlib.suppress(BrokenPipeError), os.fdopen(int(descriptor), "wb", 0) as answers:
+        answers.write(json.dumps(answer).encode())
 
 
 def _try(uid: str, variant: str, flags: Sequence[str]) -> None:

@@ -23,9 +23,9 @@ SERVER_GRACE_S = CLOSE_TIMEOUT_S + 15.0
 """How long the server may take to end by itself once the clients have ended in peace: its trackers
 may be closing, and a signal would cut them off."""
 CLIENTS_GRACE_S = 5.0
-"""How long the clients may take to end by themselves once the server has ended in peace."""
+"""How long the clients may take to end by themselves once the server has all it wanted."""
 FAILED_GRACE_S = 1.0
-"""How long one side may take once the other has failed."""
+"""How long one side may take once the other has failed, or the clients after a stop."""
 TERM_GRACE_S = 10.0
 """How long the clients may take after SIGTERM, before SIGKILL."""
 DISK_TIMEOUT_S = 5.0
@@ -60,6 +60,8 @@ class Ending:
     """The server's, or the clients' where they failed and the server did not; 0 after a stop."""
     reason: str | None = None
     """Why, where it is no peaceful end."""
+    began: bool = True
+    """Whether a server was up before a stop: if not, there may be nothing to go on with."""
 
 
 class Plan(Protocol):
@@ -268,11 +270,16 @@ class Supervisor:
     def _stopped_before(self, attempt: int) -> Ending:
         """The end of an attempt that was stopped before its server was up."""
         began = attempt > 1
-        reason = f"{self._stop_reason}, {'between two attempts' if began else 'and not waited for'}"
+        when = "between two attempts" if began else "before anything was begun"
         if not began:
             logger.warning("stopped before the server was up: nothing was begun")
-        code = 0 if began else self._stop_code
-        return Ending(attempt=attempt, outcome=Outcome.STOPPED, exit_code=code, reason=reason)
+        return Ending(
+            attempt=attempt,
+            outcome=Outcome.STOPPED,
+            exit_code=0 if began else self._stop_code,
+            reason=f"{self._stop_reason}, {when}",
+            began=began,
+        )
 
     async def _pause_after(self, ending: Ending) -> float | None:
         if ending.outcome is not Outcome.FAILED or self._stop.is_set() or self._clients_code:
@@ -309,7 +316,9 @@ class Supervisor:
         if self._clients is None:
             return
         end = asyncio.create_task(self._clients.wait())
-        if not await _ends(end, CLIENTS_GRACE_S if ending.exit_code == 0 else FAILED_GRACE_S):
+        # Clients that were still starting when a stop was asked for would look for it in vain.
+        in_peace = ending.exit_code == 0 and not self._stop.is_set()
+        if not await _ends(end, CLIENTS_GRACE_S if in_peace else FAILED_GRACE_S):
             self._clients.signal(signal.SIGTERM)
             await _ends(end, TERM_GRACE_S)
         end.cancel()

@@ -43,9 +43,11 @@ class ClientSummary:
 
     def __str__(self) -> str:
         """A line for the log."""
+        steps = "1 step" if self.num_steps == 1 else f"{self.num_steps} steps"
+        if not self.num_episodes:
+            return f"{steps}, no episode has ended"
         which = f" of the last {RECENT}:" if self.num_episodes > RECENT else ""
         episodes = "1 episode" if self.num_episodes == 1 else f"{self.num_episodes} episodes"
-        steps = "1 step" if self.num_steps == 1 else f"{self.num_steps} steps"
         return f"{episodes}, {steps}, mean return{which} {self.mean_return:.2f}"
 
 

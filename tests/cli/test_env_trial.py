@@ -1,5 +1,13 @@
+import contextlib
+import os
 import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
 
+import psutil
 import pytest
 
 from plugrl.cli.env_choice import choose_env
@@ -10,7 +18,7 @@ from plugrl.errors import EnvError, UsageError
 pytestmark = pytest.mark.integration
 
 MODULE = """
-import os, signal
+import os, signal, subprocess, sys
 import gymnasium
 import numpy as np
 
@@ -22,6 +30,13 @@ class Env(gymnasium.Env):
         self.on_reset = on_reset
 
     def reset(self, *, seed=None, options=None):
+        if self.on_reset == "wait for a helper":
+            with open("alive", "w") as alive:
+                helper = subprocess.Popen(
+                    [sys.executable, "-c", "import time; print(flush=True); time.sleep(300)"],
+                    stdout=alive,
+                )
+            helper.wait()
         if self.on_reset == "exit":
             os._exit(3)
         if self.on_reset == "kill":
@@ -29,6 +44,16 @@ class Env(gymnasium.Env):
         return np.zeros(3 if self.on_reset == "wrong shape" else 2, np.float32), {}
 """
 NAME = "tried_env:Env"
+
+
+def holders(path: Path) -> list[int]:
+    """The processes that hold ``path`` open."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if str(path) in (file.path for file in process.open_files()):
+                found.append(process.pid)
+    return found
 
 
 def trial(on_reset: str) -> None:
@@ -72,6 +97,38 @@ def test_an_env_to_be_filmed_draws_a_picture_first():
     try_apart(choice, choice.config)
     with pytest.raises(UsageError, match="ProbeEnv draws no pictures; leave out --video-every"):
         try_apart(choice, choice.config, filmed=True)
+
+
+def test_an_interruption_leaves_nothing_of_what_the_env_has_started(tmp_path):
+    alive = tmp_path / "alive"
+
+    def interrupt() -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (alive.exists() and alive.stat().st_size):
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        trial("wait for a helper")
+    gone = time.monotonic() + 10
+    while holders(alive) and time.monotonic() < gone:
+        time.sleep(0.05)
+    assert holders(alive) == []
+
+
+def test_an_answer_that_nobody_reads_is_no_traceback():
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "plugrl.cli.env_trial", str(writing), "dummy-v1", "state"],
+        pass_fds=[writing],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_modules_that_register_names_are_imported_there_too(tmp_path):

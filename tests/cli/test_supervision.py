@@ -136,6 +136,21 @@ async def test_a_signal_that_comes_twice_at_once_is_one(tmp_path, capfd, number)
     assert out.endswith(f"stopped; to go on: {plugrl} launch --exp-name x --resume\n")
 
 
+async def test_clients_that_still_start_when_a_stop_is_asked_for_do_not_look_for_the_server_long(
+    tmp_path, monkeypatch
+):
+    class SlowToStart(PlanOfTwo):
+        def clients(self, url: str) -> ChildCommand | None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return ChildCommand(name="", argv=(), provenance=TYPED, module="slow")
+
+    (tmp_path / "slow.py").write_text("import time; time.sleep(120)")
+    monkeypatch.setattr(supervision, "CLIENTS_GRACE_S", 100.0)
+    async with asyncio.timeout(60):
+        ending = await Supervisor(SlowToStart(tmp_path, dummies, *ENDLESS)).run()
+    assert ending.outcome is Outcome.STOPPED
+
+
 KILLED = (Outcome.FAILED, "the server was ended by SIGKILL")
 
 
@@ -330,7 +345,8 @@ async def test_a_stop_before_the_server_is_up_exits_as_that_signal_does(tmp_path
     onlooker = Stopper(number, at_once=True)
     ending = await Supervisor(DyingPlan(tmp_path, "silent"), onlooker=onlooker).run()
     assert (ending.outcome, ending.exit_code) == (Outcome.STOPPED, 128 + number)
-    assert ending.reason == f"stopped by {number.name}, and not waited for"
+    assert ending.reason == f"stopped by {number.name}, before anything was begun"
+    assert not ending.began
 
 
 async def test_a_plan_that_hangs_on_the_disk_keeps_no_stop_waiting(tmp_path, monkeypatch):

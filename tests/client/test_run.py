@@ -276,7 +276,7 @@ def test_a_person_s_script_hears_of_the_connection_and_of_the_end(policy_server,
     assert caplog.messages == [
         f"connected to 127.0.0.1:{server.port}",
         f"the server at 127.0.0.1:{server.port} has ended the run",
-        "done: 0 episodes, 1 step, mean return nan",
+        "done: 1 step, no episode has ended",
     ]
 
 

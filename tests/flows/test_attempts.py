@@ -69,3 +69,14 @@ async def test_an_attempt_that_began_while_prefect_did_not_answer_is_recorded_at
     monkeypatch.setattr(runs, "_create", create)
     await runs.close(CRASH)
     assert await attempts_below(flow_run_id) == [("attempt-7", "Crashed", parameters)]
+
+
+@pytest.mark.parametrize(
+    ("began", "message"),
+    [(True, "stopped by SIGINT; it can be resumed"), (False, "stopped by SIGINT")],
+)
+def test_a_run_that_was_stopped_can_be_resumed_unless_nothing_was_begun(began, message):
+    ending = Ending(
+        attempt=1, outcome=Outcome.STOPPED, exit_code=0, reason="stopped by SIGINT", began=began
+    )
+    assert attempts.final_state(ending).message == message

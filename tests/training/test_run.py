@@ -171,7 +171,7 @@ def test_a_warm_start_with_nothing_left_to_train_is_refused(spec, tmp_path, caps
     with pytest.raises(UsageError, match=r"above the step of the checkpoint, 64, got 64; .*larger"):
         build_run(spec(algorithm_config=warm, run={"exp_name": "warm"}))
     for change in ({"global_steps": 96}, {"restore": "model"}):
-        changed = dataclasses.replace(warm, **change)  # type: ignore[arg-type]
+        changed = dataclasses.replace(warm, **change)
         build_run(spec(algorithm_config=changed, run={"exp_name": "warm"}))
 
 
