@@ -48,17 +48,20 @@ class TrainParameters:
         require_names(names, NAMES, "see 'plugrl-flow train --help' for what there is")
         policy, policy_variant, algorithm, algorithm_variant = names
         options, imports = _to_options([flag for flag in flags if flag not in SWITCHES])
-        env = options.pop("env", None)
-        resume = options.pop("resume", False) is True
-        # A run to go on with has a name already; that it is missing is the plan's to say.
-        exp_name = options.pop("exp-name", None) or (None if resume else fresh_name())
+        resume = options.get("resume") is True
+        if resume:
+            del options["resume"]
+        exp_name = _take_text(options, "exp-name")
+        if exp_name is None and not resume and "exp-name" not in options:
+            # A run to go on with has a name already; that it is missing is the plan's to say.
+            exp_name = fresh_name()
         return cls(
             policy=policy,
             policy_variant=policy_variant,
             algorithm=algorithm,
             algorithm_variant=algorithm_variant,
-            env=None if env is None else str(env),
-            exp_name=None if exp_name is None else str(exp_name),
+            env=_take_text(options, "env"),
+            exp_name=exp_name,
             resume=resume,
             imports=imports,
             options=options,
@@ -93,10 +96,9 @@ class EvaluationParameters:
         """
         step_dir, flags = take_step_dir(argv, prog)
         options, imports = _to_options([flag for flag in flags if flag not in PREFECT_SWITCHES])
-        env = options.pop("env", None)
         return cls(
             step_dir=step_dir,
-            env=None if env is None else str(env),
+            env=_take_text(options, "env"),
             imports=imports,
             options=options,
         )
@@ -134,6 +136,13 @@ def _to_options(flags: Sequence[str]) -> tuple[dict[str, Value], list[str]]:
             options[name] = _value(values)
         at = end
     return options, imports
+
+
+def _take_text(options: dict[str, Value], name: str) -> str | None:
+    """An option that has one value, taken out; any other stays, for the parser to refuse."""
+    if isinstance(options.get(name, True), bool | list):
+        return None
+    return str(options.pop(name))
 
 
 def _value(values: Sequence[str]) -> Value:

@@ -85,7 +85,7 @@ def test_the_help_text_of_a_deployment_is_this(name, capsys, monkeypatch, golden
         ((*TRAIN, "--env", "hopper", "--resume"), "expected --exp-name NAME beside --resume"),
         (
             (*TRAIN, "--env", "hopper", "--resume", "--exp-name", "x"),
-            "error: nothing to resume, there is no folder checkpoints/ppo/gaussian-policy/x;",
+            "error: nothing to resume, there is no folder checkpoints/ppo/gaussian-policy/x",
         ),
         (("serve", "--limit", "0"), "expected at least 1, got 0, at --limit"),
         (("evaluate", "--env", "hopper"), "expected STEP_DIR first, got --env"),

@@ -3,6 +3,7 @@ import os
 import pytest
 
 from flows.parameters import EvaluationParameters, TrainParameters, pass_on_key
+from flows.plans import train_plan
 from plugrl.config.server import API_KEY_VARIABLE
 from plugrl.errors import UsageError
 
@@ -99,3 +100,14 @@ def test_what_is_neither_a_name_nor_a_flag_is_refused():
 def test_missing_names_are_told():
     with pytest.raises(UsageError, match="expected POLICY VARIANT ALGO VARIANT, got nothing"):
         TrainParameters.of(["--env", "hopper"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("--resume", "true"), ("--resume=no",), ("--exp-name",), ("--exp-name", "a", "b"), ("--env",)],
+    ids=" ".join,
+)
+def test_a_flag_with_too_few_or_too_many_values_is_left_for_the_parser_to_refuse(wrong):
+    argv = [*NAMES, "--env=dummy-v1", "--exp-name=x", *wrong]
+    with pytest.raises((UsageError, SystemExit)):
+        train_plan(tuple(TrainParameters.of(argv).argv()))
