@@ -29,5 +29,7 @@ def _drain() -> None:
     from prefect.events.worker import EventsWorker
     from prefect.logging.handlers import APILogWorker
 
+    # A heartbeat may come once events are taken no more: its traceback concerns nobody.
+    logging.getLogger("prefect.events").setLevel(logging.CRITICAL)
     APILogWorker.drain_all(timeout=DRAIN_TIMEOUT_S, at_exit=False)
     EventsWorker.drain_all(timeout=DRAIN_TIMEOUT_S, at_exit=False)
