@@ -26,7 +26,6 @@ READ_BYTES = 2**16
 MAX_UNREAD_BYTES = 2**20
 """What a peer may leave unread when more is to be sent to it. The last actions are read by then:
 their feedback came in between. Pongs are small."""
-
 MAX_FRAGMENTS = 2**14
 """Of one message: each costs as much as a small message, and may be empty."""
 

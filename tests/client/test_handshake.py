@@ -29,11 +29,11 @@ def closed_port():
 
 
 @pytest.fixture
-def raw_server():
-    """A TCP server that answers each connection with fixed bytes, then waits for its end."""
+def tcp_server():
+    """Starts a TCP server that talks to one client as told; returns its port."""
     listeners, threads = [], []
 
-    def start(answer):
+    def start(talk):
         listener = socket.create_server(("127.0.0.1", 0))
         listeners.append(listener)
 
@@ -41,12 +41,7 @@ def raw_server():
             with contextlib.suppress(OSError):
                 conn, _ = listener.accept()
                 with conn:
-                    conn.recv(65536)
-                    conn.sendall(answer)
-                    if answer:
-                        conn.shutdown(socket.SHUT_WR)
-                    while conn.recv(65536):
-                        pass
+                    talk(conn)
 
         threads.append(threading.Thread(target=run))
         threads[-1].start()
@@ -57,6 +52,24 @@ def raw_server():
         listener.close()
     for thread in threads:
         thread.join()
+
+
+@pytest.fixture
+def raw_server(tcp_server):
+    """A TCP server that answers with fixed bytes, then waits for the client's end."""
+
+    def start(answer):
+        def talk(conn):
+            conn.recv(65536)
+            conn.sendall(answer)
+            if answer:
+                conn.shutdown(socket.SHUT_WR)
+            while conn.recv(65536):
+                pass
+
+        return tcp_server(talk)
+
+    return start
 
 
 def test_neither_compression_nor_a_key_is_offered_unless_there_is_one(serving, monkeypatch):
@@ -99,34 +112,21 @@ def test_a_server_that_never_shakes_hands_is_given_up(raw_server):
 
 
 @pytest.fixture
-def dripping_server():
+def dripping_server(tcp_server):
     """A TCP server that sends a first answer, and then a byte for as long as it is connected."""
-    listeners, threads = [], []
 
     def start(answer, byte):
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
+        def talk(conn):
+            conn.sendall(answer)
+            # An end in case of a client that stays: select returns once it is gone.
+            for _ in range(400):
+                conn.sendall(byte)
+                if select.select([conn], [], [], 0.05)[0] and not conn.recv(65536):
+                    break
 
-        def run():
-            with contextlib.suppress(OSError):
-                conn, _ = listener.accept()
-                with conn:
-                    conn.sendall(answer)
-                    # An end in case of a client that stays: select returns once it is gone.
-                    for _ in range(400):
-                        conn.sendall(byte)
-                        if select.select([conn], [], [], 0.05)[0] and not conn.recv(65536):
-                            break
+        return tcp_server(talk)
 
-        threads.append(threading.Thread(target=run))
-        threads[-1].start()
-        return listener.getsockname()[1]
-
-    yield start
-    for listener in listeners:
-        listener.close()
-    for thread in threads:
-        thread.join()
+    return start
 
 
 @pytest.mark.parametrize(
