@@ -36,6 +36,9 @@ train: $(VENV)/.run  ## Train PPO on Hopper with two local env clients (TRAIN_AR
 tui: $(VENV)/.run  ## Open the terminal app: choose, launch and watch runs.
 	$(BIN)/plugrl-tui
 
+# The tests start hundreds of processes: what is compiled is kept, for each would do it anew.
+test test-fast test-slow: export PYTHONDONTWRITEBYTECODE :=
+
 test: lint  ## Lint, types, import rules, and the tests with branch coverage.
 	rm -f .coverage .coverage.*
 	$(BIN)/python -m pytest $(WORKERS) --cov --cov-report=term:skip-covered $(PYTEST_ARGS)

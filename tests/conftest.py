@@ -1,11 +1,13 @@
 """Settings of all tests."""
 
+import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 from tests.shared_api import unused_port, using_api
@@ -18,6 +20,8 @@ settings.load_profile("steady")
 
 WHOLE_RUNS = {"tui", "flows", "integration"}
 """Folders whose tests with processes train, and take longest."""
+UNTRACED = ("many_examples", "hypothesis", "fuzz")
+"""Markers of tests by many examples; what they reach, named examples reach too."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,6 +35,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return alone, WHOLE_RUNS.isdisjoint(item.path.parts)
 
     items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Leave coverage out of what runs the same lines a hundred times: it doubles their time.
+
+    pytest-cov's own ``no_cover`` pauses one of the two measurements that it begins in the workers
+    of a distributed run, and the other goes on.
+    """
+    paused: list[Coverage] = []
+    if any(item.get_closest_marker(name) for name in UNTRACED):
+        while (measuring := Coverage.current()) is not None:
+            measuring.stop()
+            paused.append(measuring)
+    try:
+        return (yield)
+    finally:
+        for measuring in reversed(paused):
+            measuring.start()
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -232,11 +232,13 @@ def test_an_env_of_a_persons_own_is_trained_by_its_class(start, tmp_path):
 
 @pytest.mark.integration
 def test_a_signal_to_the_launcher_saves_and_exits_with_0(start, tmp_path):
-    run = start(*ENDLESS, "--exp-name", "x")
+    run = start(*ENDLESS, "--num-procs", "2", "--exp-name", "x")
     run.wait_for(r"step \d")
-    run.process.send_signal(signal.SIGINT)
+    assert len(run.family()) >= 5
+    run.process.send_signal(signal.SIGTERM)
     code, output = run.finish()
     assert code == 0, output
+    assert "saved " in output
     assert valid_steps(tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x")
     assert run.family() == []
 

@@ -72,6 +72,7 @@ class Counting(VectorEnv):
         return Observation({}, {"t": t[:, None].astype(np.float64)}, text)
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("metadata", [{}, REUSE])
 def test_statistics_of_every_env_are_those_of_single_env_loops(policy_server, metadata):
     server = policy_server(act=cartpole_policy, metadata=metadata)
@@ -85,6 +86,7 @@ def test_statistics_of_every_env_are_those_of_single_env_loops(policy_server, me
         assert reported == cartpole_episodes_by_hand(5 + i, len(reported))
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("ending", ["resync", "abort", "feedback timeout"])
 @pytest.mark.parametrize("metadata", [{}, REUSE])
 def test_an_episode_goes_on_over_a_reconnect_and_keeps_its_statistics(

@@ -22,27 +22,17 @@ def _ends(program: Program) -> tuple[int, str]:
     return ending
 
 
-def test_sigterm_to_a_launcher_saves_and_ends_all_of_it(start):
-    run = start("launch", *ENDLESS, "--env", ENV, "--num-procs", "2", "--port", "0")
-    run.wait_for(r"step \d")
-    assert len(run.family()) >= 5
-    run.process.terminate()
-    code, output = _ends(run)
-    assert code == 0, output
-    assert "saved " in output
-
-
-@pytest.mark.parametrize(
-    ("number", "expected"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)]
-)
-def test_the_parent_of_clients_takes_them_along(start, number, expected):
+def test_the_parent_of_clients_takes_them_along(start):
     server, port = serve(start, *ENDLESS)
-    clients = start("run-env-client", ENV, "--num-procs", "2", "--server-port", port)
-    server.wait_for(r"joined, 2 connected")
-    clients.process.send_signal(number)
-    code, output = _ends(clients)
-    assert code == expected, output
-    server.wait_for(r"left, 0 connected")
+    for turn, (number, expected) in enumerate(
+        ((signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)), start=1
+    ):
+        clients = start("run-env-client", ENV, "--num-procs", "2", "--server-port", port)
+        server.wait_for(r"joined, 2 connected", count=turn)
+        clients.process.send_signal(number)
+        code, output = _ends(clients)
+        assert code == expected, output
+        server.wait_for(r"left, 0 connected", count=turn)
 
 
 def test_clients_outlive_a_killed_server_and_end_with_the_next_one(start):

@@ -82,6 +82,7 @@ def _list_of(num: int, entries: bytes) -> bytes:
     return b"\xdd" + num.to_bytes(4, "big") + entries
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("inner", [b"\x80", b"\x90", b"\x81\xa0\x80", b"\x00"], ids=bytes.hex)
 @pytest.mark.parametrize("arrays", [b"", b"\xc6\x00\x04\x00\x00" + bytes(2**18)], ids=len)
 def test_no_frame_makes_more_values_than_are_cheap(inner: bytes, arrays: bytes) -> None:

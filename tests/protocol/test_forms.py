@@ -56,6 +56,7 @@ def test_other_numbers_in_the_same_form_are_read(
     assert len(parses) == 1
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("name", GOLDEN_WITH_FORMS)
 def test_whatever_byte_changes_the_outcome_is_that_of_a_full_parse(
     name: str, golden: Callable[[str], bytes]

@@ -78,11 +78,13 @@ def other_text(key: str, spec: FieldSpec) -> str:
     return OTHER_TEXTS[spec.kind]
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("names", COMBINATIONS, ids=lambda n: f"{n.policy}-{n.algorithm}")
 def test_the_defaults_of_every_combination_that_can_train(names: Names) -> None:
     means_the_same(Draft(names=names, texts={}))
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("names", COMBINATIONS, ids=lambda n: f"{n.policy}-{n.algorithm}")
 def test_every_field_changed_at_once(names: Names) -> None:
     draft = Draft(names=names, texts={})
@@ -91,6 +93,7 @@ def test_every_field_changed_at_once(names: Names) -> None:
     means_the_same(changed)
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("env", ENV_NAMES)
 def test_every_env_with_every_field_changed(env: str) -> None:
     draft = Draft(texts={}).with_names(Names(env=env))
@@ -99,6 +102,7 @@ def test_every_env_with_every_field_changed(env: str) -> None:
     means_the_same(draft.with_texts(texts))
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("names", COMBINATIONS, ids=lambda n: f"{n.policy}-{n.algorithm}")
 def test_none_is_written_wherever_a_field_may_be_none(names: Names) -> None:
     draft = Draft(names=names, texts={})
@@ -218,6 +222,7 @@ def checkable(draft: Draft) -> dict[str, FieldSpec]:
     return {k: s for k, s in draft.specs.items() if s.kind not in listed and k not in SPECIAL}
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_is_taken_where_the_command_line_takes_it_for_every_kind_of_field(text: str) -> None:
     draft = Draft(texts={}).with_names(Names(env="gym-v1"))

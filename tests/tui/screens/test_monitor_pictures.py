@@ -93,6 +93,7 @@ async def at_every_size(app: App[None], pilot: Pilot[None], name: str) -> None:
         assert_looks_like(app, f"monitor_{name}")
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("name", STATES)
 async def test_every_state_has_its_sign_its_word_and_its_reason(name):
     app = monitor(STATES[name]())
@@ -100,6 +101,7 @@ async def test_every_state_has_its_sign_its_word_and_its_reason(name):
         await at_every_size(app, pilot, name)
 
 
+@pytest.mark.many_examples
 @pytest.mark.parametrize("number", range(1, 7))
 async def test_every_pane_shows_more_when_it_has_the_screen(number):
     app = monitor(running())
