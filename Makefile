@@ -6,8 +6,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST_ARGS ?=
-# Whoever is idle takes what is left of the other's: the tests that start processes come first.
-WORKERS := -n 2 --dist worksteal
+# Whoever is idle takes what is left of the others': the tests that start processes come first, and
+# wait for them often enough that two cores have work for three.
+WORKERS := -n 3 --dist worksteal
 TRAIN_ARGS ?=
 
 .PHONY: help train tui test test-fast test-slow lint benchmark screenshots system clean
