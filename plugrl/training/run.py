@@ -48,8 +48,9 @@ from plugrl.training.tracking.tracker import Tracker
 OnListening = Callable[[str], None]
 """Called once with the server's URL."""
 OnConcluded = Callable[[StopReason], None]
+"""Called once the loop has ended and nothing is left to save."""
 OnStopping = Callable[[], None]
-"""Called once nothing is left to save."""
+"""Called once somebody has asked for a stop."""
 
 
 def build_run(
