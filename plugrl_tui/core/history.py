@@ -114,6 +114,8 @@ class Listing:
         number = len(self.rows) + num_only_in_prefect
         living = sum(row.lives for row in self.rows)
         only = f", {num_only_in_prefect} only in Prefect" if num_only_in_prefect else ""
+        if number == 1:
+            return f"1 run{', live' if living else ''}{only}"
         return f"{number} runs, {living} of them live{only}" if number else ""
 
 

@@ -48,6 +48,16 @@ def test_a_run_whose_process_is_silent_is_stalled(tmp_path: Path) -> None:
     assert row.lives
 
 
+def test_how_many_runs_there_are_is_told_of_one_and_of_several(tmp_path: Path) -> None:
+    assert History().read().summary() == ""
+    make_run(tmp_path, state=RunState.DONE)
+    assert History().read().summary() == "1 run"
+    make_run(tmp_path, "other", state=RunState.RUNNING, pid=os.getpid(), pid_started=own_start())
+    listing = History().read()
+    assert listing.summary() == "2 runs, 1 of them live"
+    assert listing.summary(num_only_in_prefect=1) == "3 runs, 1 of them live, 1 only in Prefect"
+
+
 def test_whether_a_run_lives_is_looked_up_anew(tmp_path: Path) -> None:
     folder = make_run(tmp_path, state=RunState.STOPPED)
     row = only_row()

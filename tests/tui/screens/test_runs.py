@@ -59,7 +59,8 @@ async def opened(pilot: Pilot[None], number: int) -> RunsScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
     screen = pilot.app.screen
     assert isinstance(screen, RunsScreen)
-    words = (f"{number} runs, ", "left out ") if number else ("no runs yet",)
+    count = "1 run" if number == 1 else f"{number} runs, "
+    words = (count, "left out ") if number else ("no runs yet",)
     await until(pilot, lambda: len(screen.table.runs) == number)
     await until(pilot, lambda: any(word in seen(pilot.app) for word in words))
     await until(pilot, lambda: "n New" in seen(pilot.app) or pilot.app.size.width < 60)
