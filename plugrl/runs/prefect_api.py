@@ -4,8 +4,10 @@ Knows files and HTTP, and nothing of Prefect: ``flows.api`` starts what is found
 """
 
 import os
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 from urllib.parse import urlsplit
 
 from plugrl.errors import RunRecordError, UsageError
@@ -95,11 +97,29 @@ def is_healthy(url: str, timeout_s: float = HEALTH_TIMEOUT_S) -> bool:
     import httpx
 
     try:
-        # No proxy stands between this machine and itself.
-        answer = httpx.get(f"{url}/health", timeout=timeout_s, trust_env=not is_loopback(url))
+        answer = httpx.get(f"{url}/health", timeout=timeout_s, **reaching(url))
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError):
         return False
     return answer.status_code == httpx.codes.OK and answer.text.strip() == "true"
+
+
+class Reach(TypedDict):
+    """Keyword arguments of httpx's clients."""
+
+    trust_env: bool
+    verify: ssl.SSLContext | bool
+
+
+def reaching(url: str) -> Reach:
+    """How httpx gets to ``url``, at no more cost than it takes."""
+    # Without TLS no certificates are needed: to read those of all authorities takes longer than
+    # a request does. A context without any trusts nobody.
+    encrypted = urlsplit(url).scheme == "https"
+    return Reach(
+        # No proxy stands between this machine and itself.
+        trust_env=not is_loopback(url),
+        verify=encrypted or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+    )
 
 
 def is_loopback(url: str) -> bool:

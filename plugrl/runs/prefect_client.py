@@ -37,7 +37,7 @@ class PrefectClient:
             # A key is of Prefect's cloud; the local API has none.
             headers={"Authorization": f"Bearer {key}"} if key and not local else {},
             auth=(user, password) if user else None,
-            trust_env=not local,
+            **prefect_api.reaching(api_url),
         )
 
     def __enter__(self) -> Self:
