@@ -27,7 +27,7 @@ def _configs(info: StructTypeInfo) -> StructConstructorSpec | None:
     """Configs with their help texts in one flow: tyro would keep the docstrings' line breaks."""
     if not is_dataclass(info.default) or isinstance(info.default, type):
         return None
-    hints, texts = get_type_hints(info.type, include_extras=True), field_help(info.type)
+    hints = get_type_hints(info.type, include_extras=True)
     return StructConstructorSpec(
         instantiate=partial(_create, info.type),
         fields=tuple(
@@ -35,11 +35,16 @@ def _configs(info: StructTypeInfo) -> StructConstructorSpec | None:
                 name=item.name,
                 type=hints[item.name],
                 default=getattr(info.default, item.name),
-                helptext=texts.get(item.name),
+                # Looked up only where a help text is printed.
+                helptext=partial(_help, info.type, item.name),
             )
             for item in fields(info.default)
         ),
     )
+
+
+def _help(cls: type, name: str) -> str | None:
+    return field_help(cls).get(name)
 
 
 @REGISTRY.primitive_rule

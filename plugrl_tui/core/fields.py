@@ -137,10 +137,8 @@ def _kinds(cls: type[object]) -> dict[str, tuple[Kind, tuple[str, ...], bool]]:
     return {name: _classify(hint) for name, hint in get_type_hints(cls).items()}
 
 
-@cache
-def _help(cls: type[object]) -> dict[str, str]:
+def _help(cls: type) -> dict[str, str]:
     told: dict[str, str] | None = getattr(cls, HELP_ATTRIBUTE, None)
-    # Docstrings are parsed from source, which takes milliseconds a class.
     return field_help(cls) if told is None else told
 
 
