@@ -1,15 +1,16 @@
 """Settings of all tests."""
 
 import gc
+import importlib
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
+from tests.measuring import is_measured, unmeasured
 from tests.shared_api import unused_port, using_api
 from tests.small_disk import mounted
 
@@ -17,6 +18,12 @@ from tests.small_disk import mounted
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
 
+
+if is_measured():
+    # The tests import these anyway; here nobody counts the lines of other people's packages.
+    with unmeasured():
+        for package in ("torch", "prefect.artifacts", "textual.app", "gymnasium"):
+            importlib.import_module(package)
 
 WHOLE_RUNS = {"tui", "flows", "integration"}
 """Folders whose tests with processes train, and take longest."""
@@ -39,21 +46,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Leave coverage out of what runs the same lines a hundred times: it doubles their time.
-
-    pytest-cov's own ``no_cover`` pauses one of the two measurements that it begins in the workers
-    of a distributed run, and the other goes on.
-    """
-    paused: list[Coverage] = []
+    """Leave coverage out of what runs the same lines a hundred times."""
     if any(item.get_closest_marker(name) for name in UNTRACED):
-        while (measuring := Coverage.current()) is not None:
-            measuring.stop()
-            paused.append(measuring)
-    try:
-        return (yield)
-    finally:
-        for measuring in reversed(paused):
-            measuring.start()
+        with unmeasured():
+            return (yield)
+    return (yield)
 
 
 def pytest_collection_finish() -> None:
