@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from plugrl.algorithms.base import BaseAlgorithm, TrainState, load_arrays, to_arrays
+from plugrl.algorithms.algorithm import TrainState
+from plugrl.algorithms.base import BaseAlgorithm
 from plugrl.config.base import AlgorithmConfig, require
 from plugrl.data.frames import Frames
 from plugrl.data.progress import LearnProgress
@@ -48,7 +49,7 @@ class HillClimbing(BaseAlgorithm[HillClimbingConfig]):
         """Start from the fresh weights, which are tried first."""
         super().__init__(config, policy, seed=seed)
         self.best_reward = -np.inf
-        self.best_weights = to_arrays(policy.state_dict())
+        self.best_weights = policy.weights()
         self._rewards: list[NDArray[np.float64]] = []
         self._num_collected = 0
 
@@ -80,8 +81,8 @@ class HillClimbing(BaseAlgorithm[HillClimbingConfig]):
         reward = float(np.concatenate(self._rewards).mean())
         if reward > self.best_reward:
             self.best_reward = reward
-            self.best_weights = to_arrays(self.policy.state_dict())
-        load_arrays(self.policy, self.best_weights)
+            self.best_weights = self.policy.weights()
+        self.policy.load_weights(self.best_weights)
         self._perturb()
         self._forget()
         self.num_learns += 1

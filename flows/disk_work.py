@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from plugrl.algorithms.base import TrainState
+from plugrl.algorithms.algorithm import TrainState
 from plugrl.errors import PlugRLError
 from plugrl.runs.records import Event, append_event
 from plugrl.server.algorithm import SavedCheckpoint

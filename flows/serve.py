@@ -17,7 +17,7 @@ from prefect.states import Cancelled, Failed
 from flows.beside import tell, telling_of_errors
 from flows.disk_work import saving, searching
 from flows.tasks import resume_checkpoint, save_checkpoint
-from plugrl.algorithms.base import TrainState
+from plugrl.algorithms.algorithm import TrainState
 from plugrl.cli.child import Link
 from plugrl.cli.run_server import Order
 from plugrl.errors import PlugRLError

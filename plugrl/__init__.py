@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from plugrl.algorithms.base import BaseAlgorithm, TrainState
+    from plugrl.algorithms.algorithm import TrainState
+    from plugrl.algorithms.base import BaseAlgorithm
     from plugrl.client.run import ClientSummary, run_env_client
     from plugrl.config.base import AlgorithmConfig, EnvConfig, EnvSizes, PolicyConfig
     from plugrl.config.client import ClientConfig
@@ -44,7 +45,7 @@ _HOMES = {
     "PlugRLError": "plugrl.errors",
     "PolicyConfig": "plugrl.config.base",
     "StepResult": "plugrl.envs.base",
-    "TrainState": "plugrl.algorithms.base",
+    "TrainState": "plugrl.algorithms.algorithm",
     "UsageError": "plugrl.errors",
     "VectorEnv": "plugrl.envs.base",
     "register_algo": "plugrl.registry",

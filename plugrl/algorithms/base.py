@@ -1,42 +1,19 @@
-"""What an algorithm is: the verbs of the server's loop, and the state that a checkpoint holds."""
+"""What a learning algorithm is: an ``Algorithm`` with a policy of torch and a generator."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from plugrl.config.base import AlgorithmConfig
-from plugrl.data.episodes import EpisodeStats
-from plugrl.data.frames import Frames, Inference
-from plugrl.data.progress import LearnProgress
-from plugrl.errors import CheckpointMismatchError
+from plugrl.algorithms.algorithm import Algorithm, ConfigT, TrainState
+from plugrl.networks.arrays import generator_state, load_generator_state
 from plugrl.policies.base import BasePolicy
-from plugrl.protocol.messages import Info, Observation
-
-ConfigT = TypeVar("ConfigT", bound=AlgorithmConfig)
 
 
-@dataclass(frozen=True)
-class TrainState:
-    """All that a run must remember, as plain data: what a checkpoint holds, no more, no less."""
+class BaseAlgorithm(Algorithm[ConfigT]):
+    """Base of every algorithm that learns; ``plugrl.server.algorithm`` has the calling order."""
 
-    model: Mapping[str, NDArray[Any]]
-    """Parameters and buffers, as ``state_dict`` names them; copies."""
-    optimizer: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    """The optimizer's arrays and the generators' states, by name; copies."""
-    counters: Mapping[str, Any] = field(default_factory=dict)
-    """JSON: ``global_step``, ``num_learns``, episodes, and what else the algorithm counts."""
-
-
-class BaseAlgorithm(ABC, Generic[ConfigT]):
-    """Base of every algorithm; ``plugrl.server.algorithm.Algorithm`` has the calling order."""
-
-    on_policy: ClassVar[bool] = True
-    """False: every frame with step state is fed, of whatever policy version."""
+    policy: BasePolicy[Any]
 
     def __init__(self, config: ConfigT, policy: BasePolicy[Any], *, seed: int = 0) -> None:
         """Hold the config and the policy to train.
@@ -46,94 +23,18 @@ class BaseAlgorithm(ABC, Generic[ConfigT]):
             policy: what acts and is trained.
             seed: seeds ``rng``, the generator of everything random in a learn.
         """
-        self.config = config
-        self.policy = policy
+        super().__init__(config, policy, seed=seed)
         self.rng = torch.Generator().manual_seed(seed)
-        self.episodes = EpisodeStats()
-        self.global_step = 0
-        """Frames stored so far."""
-        self.num_learns = 0
-        """Learns done so far: the policy's version."""
-
-    def metadata(self) -> dict[str, Any]:
-        """What clients are told of the policy."""
-        return self.policy.metadata()
-
-    def check_observation(self, obs: Observation) -> None:
-        """Refuse an observation that the policy can't take.
-
-        Raises:
-            InvalidMessageError: with expected, got and where.
-        """
-        self.policy.check_observation(obs)
-
-    def infer(self, obs: Observation) -> Inference:
-        """Actions for n observations."""
-        return self.policy.act(obs)
-
-    @abstractmethod
-    def feedback(self, frames: Frames) -> int:
-        """Take frames in order until ``should_learn``; returns how many, a prefix, were stored.
-
-        Implementations record the episodes of what they store (``record_episodes``); the caller
-        hands the rest to ``discard_feedback``.
-        """
-
-    def discard_feedback(
-        self, *, info: Info, next_terminated: NDArray[np.bool_], next_truncated: NDArray[np.bool_]
-    ) -> None:
-        """Take note of frames that are not stored: an episode that ended still counts."""
-        self.record_episodes(info, next_terminated, next_truncated)
-
-    def record_episodes(
-        self, info: Info, next_terminated: NDArray[np.bool_], next_truncated: NDArray[np.bool_]
-    ) -> None:
-        """Count the episodes that the frames ended."""
-        if info:
-            self.episodes.record(info, next_terminated | next_truncated)
-
-    @abstractmethod
-    def should_learn(self) -> bool:
-        """Whether to learn before any further inference."""
-
-    @abstractmethod
-    def should_save(self) -> bool:
-        """Whether a checkpoint is due; asked after each learn."""
-
-    @abstractmethod
-    def should_stop(self) -> bool:
-        """Whether the run is finished."""
-
-    @abstractmethod
-    def learn(self, progress: LearnProgress) -> dict[str, float]:
-        """Learn from the stored frames; returns metrics by name and adds 1 to ``num_learns``.
-
-        Raises:
-            LearnInterruptedError: from ``progress.step``; the caller rolls back.
-        """
 
     def state(self) -> TrainState:
-        """A copy of all that the run must remember.
+        """A copy of all that the run must remember, the generators' states included.
 
         Frames collected since the last learn are not in it: its ``global_step`` counts those
         learned from, so that a checkpoint never claims a step that it does not contain.
         """
-        return TrainState(
-            model=to_arrays(self.policy.state_dict()),
-            optimizer={
-                "rng.policy": self.policy.rng.get_state().numpy().copy(),
-                "rng.algorithm": self.rng.get_state().numpy().copy(),
-            },
-            counters={
-                "global_step": self.global_step,
-                "num_learns": self.num_learns,
-                "episodes": self.episodes.state(),
-            },
-        )
-
-    def conclusion(self) -> str | None:
-        """What to tell a person at the end of the run; None, the default, has nothing to add."""
-        return None
+        state = super().state()
+        generators = {"rng.algorithm": generator_state(self.rng)}
+        return replace(state, optimizer={**state.optimizer, **generators})
 
     def load_state(self, state: TrainState) -> None:
         """Become what ``state`` returned, dropping all frames collected since.
@@ -141,53 +42,5 @@ class BaseAlgorithm(ABC, Generic[ConfigT]):
         Raises:
             CheckpointMismatchError: the model is of another architecture.
         """
-        self.load_model(state.model)
-        self.policy.rng.set_state(torch.from_numpy(np.array(state.optimizer["rng.policy"])))
-        self.rng.set_state(torch.from_numpy(np.array(state.optimizer["rng.algorithm"])))
-        self.global_step = state.counters["global_step"]
-        self.num_learns = state.counters["num_learns"]
-        self.episodes = EpisodeStats()
-        self.episodes.load_state(state.counters["episodes"])
-
-    def load_model(self, model: Mapping[str, NDArray[Any]], *, without: str | None = None) -> None:
-        """Take weights only.
-
-        Args:
-            model: arrays as ``state_dict`` names them.
-            without: prefix of the names to leave as they are, such as ``critic.``.
-
-        Raises:
-            CheckpointMismatchError: names or shapes differ; says which.
-        """
-        load_arrays(self.policy, model, without=without)
-
-
-def to_arrays(state_dict: Mapping[str, torch.Tensor]) -> dict[str, NDArray[Any]]:
-    """Copies of tensors as arrays, by name."""
-    return {name: t.detach().cpu().numpy().copy() for name, t in state_dict.items()}
-
-
-def load_arrays(
-    module: torch.nn.Module, arrays: Mapping[str, NDArray[Any]], *, without: str | None = None
-) -> None:
-    """Copy ``arrays`` into ``module``, whose names and shapes must be the same.
-
-    Raises:
-        CheckpointMismatchError: they are not; says which.
-    """
-    own = module.state_dict()
-    wanted = {n for n in own if without is None or not n.startswith(without)}
-    given = {n for n in arrays if without is None or not n.startswith(without)}
-    if wanted != given:
-        raise CheckpointMismatchError(
-            f"expected weights {sorted(wanted - given)} and no {sorted(given - wanted)}, at model"
-        )
-    for name in sorted(wanted):
-        if tuple(own[name].shape) != arrays[name].shape:
-            raise CheckpointMismatchError(
-                f"expected shape {tuple(own[name].shape)}, got {arrays[name].shape}, "
-                f"at model.{name}"
-            )
-    with torch.no_grad():
-        for name in wanted:
-            own[name].copy_(torch.from_numpy(np.array(arrays[name])))
+        super().load_state(state)
+        load_generator_state(self.rng, state.optimizer["rng.algorithm"])

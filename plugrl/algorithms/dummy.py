@@ -3,21 +3,21 @@
 import time
 from typing import Any
 
-from plugrl.algorithms.base import BaseAlgorithm, TrainState
+from plugrl.algorithms.algorithm import Algorithm, TrainState
 from plugrl.config.dummy import DummyConfig
 from plugrl.data.frames import Frames, Inference
 from plugrl.data.progress import LearnProgress
-from plugrl.policies.base import BasePolicy
+from plugrl.policies.policy import Policy
 from plugrl.protocol.messages import Observation
 
 _NAP_S = 0.02
 """Longest sleep between two looks at whether the learn was interrupted."""
 
 
-class Dummy(BaseAlgorithm[DummyConfig]):
+class Dummy(Algorithm[DummyConfig]):
     """Learns nothing, after as many frames and as slowly as it is told."""
 
-    def __init__(self, config: DummyConfig, policy: BasePolicy[Any], *, seed: int = 0) -> None:
+    def __init__(self, config: DummyConfig, policy: Policy[Any], *, seed: int = 0) -> None:
         """Start with nothing collected."""
         super().__init__(config, policy, seed=seed)
         self._num_collected = 0

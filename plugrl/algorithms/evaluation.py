@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plugrl.algorithms.base import BaseAlgorithm, TrainState
+from plugrl.algorithms.algorithm import Algorithm, TrainState
 from plugrl.config.evaluation import EvaluationConfig
 from plugrl.data.confidence import Interval, mean_interval
 from plugrl.data.first_episodes import Episode, FirstEpisodes
 from plugrl.data.frames import Frames, Inference
 from plugrl.data.progress import LearnProgress
-from plugrl.policies.base import BasePolicy
+from plugrl.policies.policy import Policy
 from plugrl.protocol.messages import Observation
 
 
@@ -79,12 +79,12 @@ class EvaluationResult:
         return "\n".join(lines)
 
 
-class Evaluation(BaseAlgorithm[EvaluationConfig]):
+class Evaluation(Algorithm[EvaluationConfig]):
     """Acts until the first N episodes to start have finished; its one "learn" is the report."""
 
     on_policy: ClassVar[bool] = False
 
-    def __init__(self, config: EvaluationConfig, policy: BasePolicy[Any], *, seed: int = 0) -> None:
+    def __init__(self, config: EvaluationConfig, policy: Policy[Any], *, seed: int = 0) -> None:
         """Start with no episode."""
         super().__init__(config, policy, seed=seed)
         self._episodes = FirstEpisodes(config.num_episodes)

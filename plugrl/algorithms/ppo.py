@@ -13,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from plugrl.algorithms import losses
-from plugrl.algorithms.base import BaseAlgorithm, TrainState
+from plugrl.algorithms.algorithm import TrainState
+from plugrl.algorithms.base import BaseAlgorithm
 from plugrl.algorithms.batch import Batch, Step, diagnostics
 from plugrl.algorithms.kl_control import KLControl
 from plugrl.config.ppo import PPOConfig

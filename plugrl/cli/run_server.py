@@ -66,9 +66,23 @@ class Order:
     """The env and its flags for env clients; empty where nobody named one."""
 
     def build(self, **doors: Any) -> "TrainingRun":
-        """Make everything ready; ``doors`` are those of ``build_run``."""
-        training_run: TrainingRun = _training().build_run(self.spec, **doors)
-        return training_run
+        """Make everything ready; ``doors`` are those of ``build_run``.
+
+        Raises:
+            UsageError: as ``build_run``; or what this server needs is not installed.
+        """
+        try:
+            # torch is imported on the way, where the policy or the algorithm needs it.
+            from plugrl.training import run as training
+
+            return training.build_run(self.spec, **doors)
+        except ModuleNotFoundError as error:
+            if error.name not in SERVER_PACKAGES:
+                raise
+            raise UsageError(
+                f"the server needs {error.name}, which is not installed: "
+                "pip install 'plugrl[server]'"
+            ) from error
 
     async def serve(
         self,
@@ -245,18 +259,6 @@ def _nothing_to_train(training_run: "TrainingRun") -> str:
         f"nothing to train: {training_run.run_dir} is done at step "
         f"{training_run.algorithm.global_step}; raise --algo.global-steps to go on"
     )
-
-
-def _training() -> Any:
-    try:
-        from plugrl.training import run as training
-    except ModuleNotFoundError as error:
-        if error.name not in SERVER_PACKAGES:
-            raise
-        raise UsageError(
-            f"the server needs {error.name}, which is not installed: pip install 'plugrl[server]'"
-        ) from error
-    return training
 
 
 if __name__ == "__main__":

@@ -1,33 +1,31 @@
-"""What a policy is: a torch module that answers observations with action chunks.
+"""What a trained policy is: a torch module that answers observations with action chunks.
 
 Legend: n envs of a batch, H action horizon, D obs_dim.
 """
 
-from abc import ABC, abstractmethod
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from plugrl.config.base import EnvSizes, PolicyConfig
-from plugrl.data.frames import Inference
+from plugrl.config.base import EnvSizes
 from plugrl.errors import InvalidMessageError
+from plugrl.networks.arrays import generator_state, load_arrays, load_generator_state, to_arrays
+from plugrl.policies.policy import ConfigT, Policy
 from plugrl.protocol.messages import Observation
 from plugrl.protocol.numbers import in_range
 
-ConfigT = TypeVar("ConfigT", bound=PolicyConfig)
 
-
-class BasePolicy(nn.Module, ABC, Generic[ConfigT]):
-    """Base of every policy.
+class BasePolicy(nn.Module, Policy[ConfigT]):
+    """Base of every policy with networks.
 
     All that must survive a restart lives in ``state_dict`` (parameters and buffers) and in
     ``rng`` (the generator that actions are sampled with).
     """
 
-    config: ConfigT
     rng: torch.Generator
 
     def __init__(self, config: ConfigT, sizes: EnvSizes | None = None, *, seed: int = 0) -> None:
@@ -42,29 +40,32 @@ class BasePolicy(nn.Module, ABC, Generic[ConfigT]):
         Raises:
             UsageError: a size is needed and neither ``config`` nor ``sizes`` has it.
         """
-        super().__init__()
-        self.config = config
+        nn.Module.__init__(self)
+        Policy.__init__(self, config, sizes, seed=seed)
         self.rng = torch.Generator(device=config.device)
         self.rng.manual_seed(seed)
 
-    @abstractmethod
-    def act(self, obs: Observation, *, deterministic: bool = False) -> Inference:
-        """Actions for n observations, with what training will need of them."""
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """Copies of all parameters and buffers, as ``state_dict`` names them."""
+        return to_arrays(self.state_dict())
 
-    def check_observation(self, obs: Observation) -> None:
-        """Refuse an observation that ``act`` can't take; the default takes any.
+    def load_weights(
+        self, weights: Mapping[str, NDArray[Any]], *, without: str | None = None
+    ) -> None:
+        """Take what ``weights`` returned, all of it or on an error nothing.
 
         Raises:
-            InvalidMessageError: with expected, got and where.
+            CheckpointMismatchError: names or shapes differ; says which.
         """
+        load_arrays(self, weights, without=without)
 
-    def metadata(self) -> dict[str, Any]:
-        """What the greeting says of sizes, where the policy knows them.
+    def random_state(self) -> dict[str, NDArray[Any]]:
+        """A copy of the state of ``rng``."""
+        return {"rng.policy": generator_state(self.rng)}
 
-        Keys: ``obs_dim``, ``action_dim``, ``action_horizon`` (int) and ``num_choices`` (a list,
-        empty for continuous actions). Clients of other sizes then end with a sentence.
-        """
-        return {}
+    def load_random_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Have ``rng`` go on from ``state``."""
+        load_generator_state(self.rng, state["rng.policy"])
 
 
 def flatten_states(obs: Observation) -> NDArray[np.float32]:

@@ -7,11 +7,11 @@ import numpy as np
 from plugrl.config.base import EnvSizes
 from plugrl.config.dummy import DummyPolicyConfig
 from plugrl.data.frames import Inference
-from plugrl.policies.base import BasePolicy
+from plugrl.policies.policy import Policy
 from plugrl.protocol.messages import Observation
 
 
-class DummyPolicy(BasePolicy[DummyPolicyConfig]):
+class DummyPolicy(Policy[DummyPolicyConfig]):
     """Answers any observation with zeros; has no parameters."""
 
     def __init__(

@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
 import plugrl
-from plugrl.algorithms.base import BaseAlgorithm, TrainState
+from plugrl.algorithms.algorithm import Algorithm, TrainState
 from plugrl.config.base import AlgorithmConfig, EnvSizes, PolicyConfig, as_dict
 from plugrl.errors import (
     CheckpointDamagedError,
@@ -195,7 +195,7 @@ class CheckpointSaver:
         self,
         exp_dir: Path,
         origin: Origin,
-        algorithm: BaseAlgorithm[Any],
+        algorithm: Algorithm[Any],
         *,
         keep_last: int,
         save: "Save" = save,

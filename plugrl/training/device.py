@@ -1,10 +1,12 @@
 """The device that the networks live on, and the threads of the CPU."""
 
+import sys
+
 from plugrl.errors import UsageError
 
 
 def require_device(device: str, *, num_threads: int) -> None:
-    """Make torch ready for ``device``.
+    """Make torch ready for ``device``; on the CPU, where anybody has imported it.
 
     Args:
         device: as torch names it: cpu, cuda, cuda:1, ...
@@ -13,6 +15,8 @@ def require_device(device: str, *, num_threads: int) -> None:
     Raises:
         UsageError: this machine has no such device.
     """
+    if device == "cpu" and "torch" not in sys.modules:
+        return
     import torch
 
     torch.set_num_threads(num_threads)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plugrl.algorithms.base import BaseAlgorithm
+from plugrl.algorithms.algorithm import Algorithm
 from plugrl.data.progress import LearnProgress
 from plugrl.errors import LearnInterruptedError
 
@@ -10,7 +10,7 @@ from plugrl.errors import LearnInterruptedError
 class InProcessLearner:
     """Learns in the calling thread; an interrupted learn leaves no trace."""
 
-    def __init__(self, algorithm: BaseAlgorithm[Any]) -> None:
+    def __init__(self, algorithm: Algorithm[Any]) -> None:
         """Have ``algorithm`` learn."""
         self._algorithm = algorithm
 

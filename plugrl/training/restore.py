@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from plugrl.algorithms.base import BaseAlgorithm
+from plugrl.algorithms.algorithm import Algorithm
 from plugrl.errors import CheckpointDamagedError, UsageError
 from plugrl.training import checkpoint
 from plugrl.training.checkpoint import LoadedCheckpoint, Origin, Resume
@@ -32,7 +32,7 @@ def starting_point(spec: RunSpec, exp_dir: Path, resume: Resume) -> LoadedCheckp
 
 
 def restore(
-    spec: RunSpec, algorithm: BaseAlgorithm[Any], start: LoadedCheckpoint, origin: Origin
+    spec: RunSpec, algorithm: Algorithm[Any], start: LoadedCheckpoint, origin: Origin
 ) -> None:
     """Have ``algorithm`` take as much of ``start`` as ``spec`` asks for.
 
@@ -51,9 +51,7 @@ def restore(
     logger.info("restored step %d from %s (%s)", start.step, start.path, how)
 
 
-def require_steps_left(
-    spec: RunSpec, algorithm: BaseAlgorithm[Any], start: LoadedCheckpoint
-) -> None:
+def require_steps_left(spec: RunSpec, algorithm: Algorithm[Any], start: LoadedCheckpoint) -> None:
     """Refuse a warm start that would have nothing to train; a finished run is resumed in peace.
 
     Raises:
@@ -68,7 +66,7 @@ def require_steps_left(
     )
 
 
-def _load_all(algorithm: BaseAlgorithm[Any], start: LoadedCheckpoint) -> None:
+def _load_all(algorithm: Algorithm[Any], start: LoadedCheckpoint) -> None:
     try:
         algorithm.load_state(start.state)
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:

@@ -10,10 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from plugrl.algorithms.base import BaseAlgorithm
+from plugrl.algorithms.algorithm import Algorithm
 from plugrl.config.base import EnvSizes, PolicyConfig
 from plugrl.errors import UsageError
-from plugrl.policies.base import BasePolicy
+from plugrl.policies.policy import Policy
 from plugrl.registry import ALGORITHMS, POLICIES
 from plugrl.server.algorithm import RunIdentity
 from plugrl.server.loop import StopReason
@@ -71,6 +71,8 @@ def build_run(
     require_kind_of_actions(spec)
     require_sizes_of_env(spec)
     require_tracker(spec.track)
+    # Their modules are imported here, and torch with them where it matters to the run.
+    classes = POLICIES.cls(spec.policy), ALGORITHMS.cls(spec.algorithm)
     require_device(spec.policy_config.device, num_threads=spec.run.num_threads)
     folder = RunFolder(spec.run, algorithm=spec.algorithm, policy=spec.policy)
     recording = Recording(spec, folder)
@@ -81,7 +83,7 @@ def build_run(
                 require_same_sizes(spec, start.origin.sizes)
             origin = _origin(spec, start)
             seed_everything(spec.run.seed)
-            algorithm = _build_algorithm(spec, origin.sizes)
+            algorithm = _build_algorithm(spec, classes, origin.sizes)
             if start is not None:
                 restore(spec, algorithm, start, origin)
                 require_steps_left(spec, algorithm, start)
@@ -100,7 +102,7 @@ class TrainingRun:
         spec: RunSpec,
         folder: RunFolder,
         origin: Origin,
-        algorithm: BaseAlgorithm[Any],
+        algorithm: Algorithm[Any],
         *,
         save: Save,
         recording: Recording,
@@ -240,9 +242,11 @@ def _configured_sizes(config: PolicyConfig) -> EnvSizes | None:
     )
 
 
-def _build_algorithm(spec: RunSpec, sizes: EnvSizes | None) -> BaseAlgorithm[Any]:
+def _build_algorithm(
+    spec: RunSpec, classes: tuple[type, type], sizes: EnvSizes | None
+) -> Algorithm[Any]:
     try:
-        return _built(spec, sizes)
+        return _built(spec, *classes, sizes)
     except (MemoryError, RuntimeError) as error:
         # PyTorch has no class of its own for a CPU that is out of memory.
         if not isinstance(error, MemoryError) and "memory" not in str(error):
@@ -253,12 +257,12 @@ def _build_algorithm(spec: RunSpec, sizes: EnvSizes | None) -> BaseAlgorithm[Any
         ) from error
 
 
-def _built(spec: RunSpec, sizes: EnvSizes | None) -> BaseAlgorithm[Any]:
-    policy: BasePolicy[Any] = POLICIES.cls(spec.policy)(
-        spec.policy_config, sizes, seed=spec.run.seed
-    )
+def _built(
+    spec: RunSpec, policy_class: type, algorithm_class: type, sizes: EnvSizes | None
+) -> Algorithm[Any]:
+    policy: Policy[Any] = policy_class(spec.policy_config, sizes, seed=spec.run.seed)
     # Another seed, so that what the algorithm draws does not repeat what the policy draws.
-    algorithm: BaseAlgorithm[Any] = ALGORITHMS.cls(spec.algorithm)(
+    algorithm: Algorithm[Any] = algorithm_class(
         spec.algorithm_config, policy, seed=spec.run.seed + 1
     )
     return algorithm

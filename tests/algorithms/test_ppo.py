@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from plugrl.algorithms.base import TrainState
+from plugrl.algorithms.algorithm import TrainState
 from plugrl.algorithms.ppo import PPO
 from plugrl.config.base import EnvSizes
 from plugrl.config.dummy import DummyPolicyConfig
@@ -280,7 +280,7 @@ def test_numbers_that_are_no_longer_finite_end_the_run(target: Callable[..., Any
 
 def test_a_policy_without_a_density_is_refused() -> None:
     with pytest.raises(IncompatibleError, match="expected an ActorCritic policy, got DummyPolicy"):
-        PPO(SMALL, DummyPolicy(DummyPolicyConfig()))
+        PPO(SMALL, DummyPolicy(DummyPolicyConfig()))  # type: ignore[arg-type]
 
 
 def test_weights_may_be_taken_without_the_critic(drive: Any, target: Callable[..., Any]) -> None:

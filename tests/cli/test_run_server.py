@@ -107,7 +107,7 @@ def test_without_the_server_packages_it_says_what_to_install(tmp_path):
         "        if name == 'torch':\n"
         "            raise ModuleNotFoundError(name, name=name)\n"
         "sys.meta_path.insert(0, NoTorch())\n"
-        f"sys.argv = ['plugrl-run-server', *{DUMMY}]\n"
+        f"sys.argv = ['plugrl-run-server', *{PPO}]\n"
         "from plugrl.cli.run_server import main\n"
         "main()"
     )

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from flows.disk_work import RETRIES, DiskWork, patiently, saving, searching
-from plugrl.algorithms.base import TrainState
+from plugrl.algorithms.algorithm import TrainState
 from plugrl.config.dummy import DummyConfig, DummyPolicyConfig
 from plugrl.errors import CheckpointNotFoundError
 from plugrl.runs.provenance import Owner, Provenance

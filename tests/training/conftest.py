@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from plugrl.algorithms.base import BaseAlgorithm, TrainState
+from plugrl.algorithms.algorithm import Algorithm, TrainState
 from plugrl.algorithms.ppo import PPO
 from plugrl.config.base import EnvSizes
 from plugrl.config.gaussian import GaussianConfig
@@ -53,8 +53,8 @@ def make_state() -> Callable[..., TrainState]:
 
 
 @pytest.fixture
-def make_ppo() -> Callable[[], BaseAlgorithm[Any]]:
-    def make() -> BaseAlgorithm[Any]:
+def make_ppo() -> Callable[[], Algorithm[Any]]:
+    def make() -> Algorithm[Any]:
         torch.manual_seed(0)
         return PPO(ALGORITHM, GaussianPolicy(POLICY, SIZES, seed=1), seed=2)
 
@@ -62,10 +62,10 @@ def make_ppo() -> Callable[[], BaseAlgorithm[Any]]:
 
 
 @pytest.fixture
-def train() -> Callable[[BaseAlgorithm[Any], int], None]:
+def train() -> Callable[[Algorithm[Any], int], None]:
     """Learn some more rounds from frames that depend only on the step and on the policy."""
 
-    def run(algorithm: BaseAlgorithm[Any], num_learns: int) -> None:
+    def run(algorithm: Algorithm[Any], num_learns: int) -> None:
         for _ in range(num_learns):
             collect(algorithm)
             algorithm.learn(LearnProgress())
@@ -74,7 +74,7 @@ def train() -> Callable[[BaseAlgorithm[Any], int], None]:
 
 
 @pytest.fixture
-def collected() -> Callable[[BaseAlgorithm[Any]], None]:
+def collected() -> Callable[[Algorithm[Any]], None]:
     return collect
 
 
@@ -101,7 +101,7 @@ def spec(tmp_path) -> Callable[..., RunSpec]:
     return make
 
 
-def collect(algorithm: BaseAlgorithm[Any]) -> None:
+def collect(algorithm: Algorithm[Any]) -> None:
     """Two envs, until a learn is due."""
     sequence = algorithm.global_step // 2
     while not algorithm.should_learn():
