@@ -48,7 +48,7 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
         from flows import spares
 
         # Before anything else is imported: what the server needs takes longest.
-        spares.prepare()
+        spares.prepare(argv[1:])
     try:
         return run_subcommand(COMMANDS, argv, prog, ABOUT)
     finally:

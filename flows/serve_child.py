@@ -4,9 +4,11 @@ Where it is told of a flow run, it is the flow ``serve``; with no Prefect at han
 same. Its exit code says how it ended, whatever Prefect makes of that.
 """
 
+import contextlib
 import logging
 import os
 import signal
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +17,8 @@ from flows.supervised import SERVE_RUN_VARIABLE
 from plugrl.cli import child
 from plugrl.cli.child import Link
 from plugrl.cli.run_server import Order
+from plugrl.errors import UsageError
+from plugrl.registry import ALGORITHMS, POLICIES
 from plugrl.server import event_loop
 from plugrl.server.loop import StopReason
 
@@ -26,12 +30,16 @@ def main() -> None:
     leave(child.main(serve, warm_up))
 
 
-def warm_up() -> None:
-    """Import what takes seconds."""
+def warm_up(uids: Sequence[str]) -> None:
+    """Import what takes seconds: Prefect, and torch where the policy or the algorithm needs it."""
     from flows import serve
     from plugrl.training import run
 
     logger.debug("%s and %s are here", serve.__name__, run.__name__)
+    for registry, uid in zip((POLICIES, ALGORITHMS), uids, strict=False):
+        # What is wrong with a name, or comes with a plug-in, the server itself will see.
+        with contextlib.suppress(UsageError, ImportError):
+            registry.cls(uid)
 
 
 def serve(order: Order, link: Link) -> StopReason:

@@ -1,7 +1,7 @@
 """One child of a supervisor: a command that ends when its supervisor does.
 
     python -m plugrl.cli.child DESCRIPTOR PROVENANCE run-server|run-env-client ARGUMENTS...
-    python -m plugrl.cli.child DESCRIPTOR --warm run-server
+    python -m plugrl.cli.child DESCRIPTOR --warm run-server UIDS...
 
 ``DESCRIPTOR`` is a socket to the supervisor, ``PROVENANCE`` the JSON of ``plugrl.runs.provenance``.
 The second form gets all that comes after ``DESCRIPTOR`` over the socket. A server writes news to
@@ -87,6 +87,8 @@ class Link:
 
 Serve: TypeAlias = Callable[[Order, Link], StopReason]
 """Serves an order until it is finished or stopped."""
+WarmUp: TypeAlias = Callable[[Sequence[str]], None]
+"""Imports what a server with these uids will need."""
 
 
 def serve(order: Order, link: Link) -> StopReason:
@@ -96,20 +98,21 @@ def serve(order: Order, link: Link) -> StopReason:
     return event_loop.run(order.serve(training_run, link.listening, link.concluded, link.stopping))
 
 
-def main(serve: Serve = serve, warm_up: Callable[[], None] = lambda: None) -> int:
+def main(serve: Serve = serve, warm_up: WarmUp = lambda uids: None) -> int:
     """Run the command that the process's arguments name.
 
     Args:
         serve: serves, if the command is ``run-server``.
-        warm_up: makes a spare process ready, which then waits for its arguments.
+        warm_up: makes a spare process ready for a server with these uids; then it waits for its
+            arguments.
 
     Returns:
         The exit code.
     """
     descriptor, *arguments = sys.argv[1:]
     link = Link(int(descriptor))
-    if tuple(arguments) == WARM:
-        warm_up()
+    if tuple(arguments[: len(WARM)]) == WARM:
+        warm_up(arguments[len(WARM) :])
         try:
             variables, arguments = link.wait_for_order()
         except EOFError:

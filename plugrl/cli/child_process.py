@@ -16,7 +16,10 @@ from typing import Self
 from plugrl.runs.provenance import Provenance
 
 WARM = ("--warm", "run-server")
-"""Arguments of a spare: it makes itself ready, and waits for those of a server on its link."""
+"""Arguments that a spare begins with; the rest are uids that its server is likely to need.
+
+It makes itself ready, and waits for a server's arguments on its link.
+"""
 SIGNAL_EXIT_CODE = 128
 """What shells add to the number of the signal that ended a process."""
 
@@ -46,9 +49,9 @@ class ChildCommand:
 class Spare:
     """A process that has made itself ready, before anybody knew what it is to do."""
 
-    def __init__(self, module: str) -> None:
-        """Start ``module``."""
-        self.process, self.link = _spawn(module, WARM, {})
+    def __init__(self, module: str, uids: Sequence[str] = ()) -> None:
+        """Start ``module``; ``uids`` are of the policy and the algorithm, where they are known."""
+        self.process, self.link = _spawn(module, (*WARM, *uids), {})
 
     def order(self, command: ChildCommand) -> None:
         """Say what it is to do.
