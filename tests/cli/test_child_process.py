@@ -6,9 +6,14 @@ from plugrl.runs.provenance import Provenance
 pytestmark = pytest.mark.integration
 
 
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
 def refused(spare: Spare | None = None) -> ChildCommand:
     """A server that ends soon, with a sentence."""
-    argv = ["dummy-policy", "default", "dummy", "debug", "--port=0", "--policy.device=nowhere"]
+    argv = ["dummy-policy", "default", "dummy", "debug", "--port=0", "--exp-name=x", "--resume"]
     provenance = Provenance(argv=("plugrl", "launch"))
     return ChildCommand(name="run-server", argv=argv, provenance=provenance, spare=spare)
 
@@ -23,7 +28,7 @@ async def told_of(child: Child) -> tuple[int, str]:
 async def test_a_child_tells_why_it_ends():
     code, words = await told_of(Child.start(refused()))
     assert code == 2
-    assert "'nowhere'" in words
+    assert "nothing to resume" in words
 
 
 async def test_a_spare_does_what_it_is_told():
@@ -32,7 +37,7 @@ async def test_a_spare_does_what_it_is_told():
     assert child.pid == spare.process.pid
     code, words = await told_of(child)
     assert code == 2
-    assert "'nowhere'" in words
+    assert "nothing to resume" in words
 
 
 async def test_a_spare_that_has_died_is_replaced():

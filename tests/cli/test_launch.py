@@ -16,7 +16,11 @@ from plugrl.training.run_folder import RunFolder
 from plugrl.training.step_folder import step_dirs, valid_steps
 
 DUMMY = ("launch", "dummy-policy", "default", "dummy", "debug", "--env", "dummy-v1:state")
-ENDLESS = (*DUMMY, "--algo.global-steps", "1e9", "--algo.fake-learn-freq", "1e3", "--port", "0")
+ENDLESS = (
+    *(*DUMMY, "--algo.global-steps", "1e9", "--algo.fake-learn-freq", "100", "--port", "0"),
+    # At a pace that leaves the machine to others.
+    *("--algo.fake-inference-duration-sec", "0.002"),
+)
 
 
 def code_of(*argv: str) -> int:

@@ -16,7 +16,8 @@ from plugrl.runs.provenance import Provenance
 from plugrl.training.step_folder import step_dirs
 
 SERVER = ("dummy-policy", "default", "dummy", "debug", "--port=0", "--exp-name=x")
-ENDLESS = ("--algo.global-steps=1e9",)
+# At a pace that leaves the machine to others.
+ENDLESS = ("--algo.global-steps=1e9", "--algo.fake-inference-duration-sec=0.002")
 TYPED = Provenance(argv=("plugrl", "launch"))
 
 pytestmark = pytest.mark.integration
@@ -80,10 +81,10 @@ async def test_a_server_that_never_listens_is_refused_and_no_client_is_started(t
     def never(url: str) -> list[str]:
         raise AssertionError(url)
 
-    plan = PlanOfTwo(tmp_path, never, "--policy.device=nowhere")
+    plan = PlanOfTwo(tmp_path, never, "--resume")
     ending = await Supervisor(plan, restarts=RestartConfig(retries=3)).run()
     assert (ending.outcome, ending.exit_code, ending.attempt) == (Outcome.REFUSED, 2, 1)
-    assert "nowhere" in str(ending.reason)
+    assert "nothing to resume" in str(ending.reason)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from plugrl.training.pace import NUM_LATEST_LEARNS
 from tests.integration.boundary_env import EPISODE_STEPS
-from tests.integration.conftest import Start, arrays_of, programs, serve, train
+from tests.integration.conftest import Start, arrays_of, serve, train
 
 pytestmark = pytest.mark.integration
 
@@ -25,24 +25,26 @@ CLIENT = (
 EXPERIMENTS = Path("checkpoints", "ppo", "gaussian-policy")
 
 
-@pytest.fixture(scope="module")
-def halves(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The folders of a straight run, and of one that was stopped in mid-rollout and resumed."""
-    folder = tmp_path_factory.mktemp("halves")
-    with programs(folder) as start:
-        train(start, (*SERVER, "--exp-name", "straight", "--algo.save-interval", "100"), CLIENT)
-        _train_in_halves(start)
-    return folder / EXPERIMENTS / "straight", folder / EXPERIMENTS / "halves"
-
-
-def test_another_run_of_the_same_seed_writes_the_same_bytes(start, tmp_path, halves):
-    train(start, (*SERVER, "--exp-name", "same"), CLIENT)
-    one, same = (
-        arrays_of(exp_dir / str(NUM_STEPS))
-        for exp_dir in (halves[0], tmp_path / EXPERIMENTS / "same")
+def test_a_run_repeats_and_one_that_was_stopped_and_resumed_ends_the_same(start, tmp_path):
+    # In one test: every part looks at the same runs, which take seconds each.
+    whole = (*SERVER, "--algo.save-interval", "100")
+    train(start, (*whole, "--exp-name", "straight"), CLIENT)
+    train(start, (*whole, "--exp-name", "same"), CLIENT)
+    _train_in_halves(start)
+    straight, same, halves = (
+        tmp_path / EXPERIMENTS / name for name in ("straight", "same", "halves")
     )
-    assert set(one) == {"model.safetensors", "optimizer.safetensors"}
-    assert one == same
+    _assert_the_same_bytes(straight, same)
+    _assert_the_same_bytes(straight, halves)
+    _assert_the_same_counters(straight, halves)
+    _assert_the_same_reports(straight, halves)
+    _assert_that_pace_and_time_left_count_from_the_resume(halves)
+
+
+def _assert_the_same_bytes(one: Path, other: Path) -> None:
+    arrays = arrays_of(one / str(NUM_STEPS))
+    assert set(arrays) == {"model.safetensors", "optimizer.safetensors"}
+    assert arrays == arrays_of(other / str(NUM_STEPS))
 
 
 def _train_in_halves(start: Start) -> None:
@@ -76,11 +78,9 @@ def _learned(exp_dir: Path) -> dict[int, dict[str, Any]]:
     }
 
 
-def test_a_run_that_was_stopped_and_resumed_ends_with_the_bits_of_a_straight_one(halves):
-    straight, resumed = (exp_dir / str(NUM_STEPS) for exp_dir in halves)
-    assert arrays_of(straight) == arrays_of(resumed)
-    counters = _counters(straight)
-    assert counters == _counters(resumed)
+def _assert_the_same_counters(one: Path, other: Path) -> None:
+    counters = _counters(one / str(NUM_STEPS))
+    assert counters == _counters(other / str(NUM_STEPS))
     assert (counters["global_step"], counters["num_learns"]) == (NUM_STEPS, NUM_STEPS // 128)
 
 
@@ -92,16 +92,16 @@ def _counters(step_dir: Path) -> dict[str, Any]:
     return counters
 
 
-def test_a_resumed_run_reports_what_a_straight_one_reports(halves):
-    straight, resumed = (_learned(exp_dir) for exp_dir in halves)
-    assert list(straight) == list(range(128, NUM_STEPS + 1, 128))
-    assert straight == resumed
-    rates = [metrics["train/learning_rate"] for metrics in resumed.values()]
+def _assert_the_same_reports(one: Path, other: Path) -> None:
+    reports = _learned(one)
+    assert list(reports) == list(range(128, NUM_STEPS + 1, 128))
+    assert reports == _learned(other)
+    rates = [metrics["train/learning_rate"] for metrics in reports.values()]
     assert rates == pytest.approx([3e-4 * (1 - i / 6) for i in range(6)])
 
 
-def test_pace_and_time_left_of_a_resumed_run_count_from_where_it_resumed(halves):
-    lines = _metrics(halves[1])
+def _assert_that_pace_and_time_left_count_from_the_resume(resumed: Path) -> None:
+    lines = _metrics(resumed)
     start = next(i for i, line in enumerate(lines) if line.get("event") == "resumed")
     since = lines[start]["step"]
     assert since == 3 * 128

@@ -46,11 +46,11 @@ def test_a_last_checkpoint_that_does_not_fit_is_a_failure_of_the_run(
 ):
     server, port = serve(
         start,
-        *("gaussian-policy", "default", "ppo", "debug", "--env", "pendulum"),
-        *("--algo.global-steps", "1e9", "--exp-name", "x"),
+        *("dummy-policy", "default", "dummy", "debug", "--exp-name", "x"),
+        *("--algo.global-steps", "1e9", "--algo.fake-inference-duration-sec", "0.002"),
         *("--checkpoint-base-dir", str(small_disk)),
     )
-    start("run-env-client", "pendulum", "--server-port", port)
+    start("run-env-client", "dummy-v1:state", "--server-port", port)
     server.wait_for("saved ")
     fill(small_disk)
     server.wait_for("CHECKPOINT NOT SAVED")
@@ -58,6 +58,6 @@ def test_a_last_checkpoint_that_does_not_fit_is_a_failure_of_the_run(
     code, output = server.finish()
     assert code == 1
     assert "the last checkpoint could not be written; the one before stands" in output
-    (exp_dir,) = (small_disk / "ppo" / "gaussian-policy").iterdir()
+    (exp_dir,) = (small_disk / "dummy" / "dummy-policy").iterdir()
     newest = exp_dir / str(valid_steps(exp_dir)[-1])
     assert json.loads((newest / "state.json").read_text())["num_learns"] >= 1

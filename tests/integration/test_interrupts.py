@@ -17,11 +17,16 @@ pytestmark = pytest.mark.integration
 PPO = ("gaussian-policy", "default", "ppo", "debug", "--env", "pendulum")
 CLIENT = ("pendulum", "--num-envs", "2")
 EXPERIMENTS = Path("checkpoints", "ppo", "gaussian-policy")
+DUMMY = (
+    *("dummy-policy", "default", "dummy", "debug", "--policy.action-dim", "1"),
+    *("--algo.fake-learn-duration-sec", "300"),
+)
+DUMMIES = Path("checkpoints", "dummy", "dummy-policy")
 ENDLESS_LEARN = ("--algo.num-epochs", "1_000_000", "--algo.global-steps", "1e6")
 
 
-def _serve_until_learning(start: Start, *arguments: str) -> Program:
-    server, port = serve(start, *PPO, *ENDLESS_LEARN, *arguments)
+def _learning(start: Start, *arguments: str) -> Program:
+    server, port = serve(start, *arguments)
     start("run-env-client", *CLIENT, "--server-port", port)
     with connect(f"ws://127.0.0.1:{port}/monitor", compression=None) as monitor:
         while json.loads(monitor.recv(timeout=30))["phase"] != "learn":
@@ -37,8 +42,9 @@ def _counters(step_dir: Path) -> dict[str, Any]:
 def test_ctrl_c_in_a_learn_saves_what_was_before_it_and_says_what_was_dropped(start, tmp_path):
     train(start, (*PPO, "--algo.global-steps", "256", "--exp-name", "before"), CLIENT)
     before = tmp_path / EXPERIMENTS / "before" / "256"
-    server = _serve_until_learning(
+    server = _learning(
         start,
+        *(*PPO, *ENDLESS_LEARN),
         *("--exp-name", "after", "--limits.stop-timeout-s", "0.2"),
         *("--algo.policy-checkpoint-path", str(before)),
     )
@@ -55,11 +61,11 @@ def test_ctrl_c_in_a_learn_saves_what_was_before_it_and_says_what_was_dropped(st
 
 
 def test_a_second_ctrl_c_leaves_at_once(start, tmp_path):
-    server = _serve_until_learning(start, "--exp-name", "x")
+    server = _learning(start, *DUMMY, "--exp-name", "x")
     server.process.send_signal(signal.SIGINT)
     server.wait_for("waiting at most 30 s for the learn in progress")
     time.sleep(ECHO_S)  # a signal that comes sooner is the first one again
     server.process.send_signal(signal.SIGINT)
     code, output = server.finish(timeout_s=25)
     assert code == 130, output
-    assert [p.name for p in (tmp_path / EXPERIMENTS / "x").iterdir() if p.is_dir()] == []
+    assert [p.name for p in (tmp_path / DUMMIES / "x").iterdir() if p.is_dir()] == []

@@ -9,7 +9,11 @@ from tests.integration.conftest import Program, serve
 
 pytestmark = pytest.mark.integration
 
-ENDLESS = ("dummy-policy", "default", "dummy", "debug", "--algo.global-steps", "1e9")
+ENDLESS = (
+    *("dummy-policy", "default", "dummy", "debug", "--algo.global-steps", "1e9"),
+    # At a pace that leaves the machine to others.
+    *("--algo.fake-inference-duration-sec", "0.002"),
+)
 ENV = "dummy-v1"
 
 

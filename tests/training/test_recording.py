@@ -232,7 +232,7 @@ def test_a_last_save_that_fails_makes_the_run_fail(spec):
 
 
 def test_of_many_learns_in_ten_seconds_one_is_an_event(spec):
-    run = build_run(spec(algorithm_config=longer(spec(), 64 * 32)))
+    run = build_run(spec(algorithm_config=longer(spec(), 64 * 8)))
     train(run)
     lines = (run.run_dir / "metrics.jsonl").read_text().splitlines()
     learns = [line for line in lines if "step" in json.loads(line)]

@@ -178,6 +178,12 @@ LONG_LEARN = (
     *("--algo.fake-learn-duration-sec", "60"),
 )
 ENDLESS = (*PPO, "--algo.global-steps", "1e9", "--retry-delay", "0.1", "--import", "faults")
+LIGHT = (
+    *("dummy-policy", "default", "dummy", "debug", "--env", "dummy-v1:state", "--port", "0"),
+    *("--algo.global-steps", "1e9", "--algo.fake-inference-duration-sec", "0.005"),
+    *("--algo.fake-learn-freq", "64", "--retry-delay", "0.1", "--import", "faults"),
+)
+"""Endless too, where what learns doesn't matter; at a pace that leaves the machine to others."""
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from plugrl.runs.records import RunState
 from plugrl.training.step_folder import valid_steps
-from tests.flows.faults.conftest import ENDLESS, Start, api, flow_run_of, until
+from tests.flows.faults.conftest import ENDLESS, LIGHT, Start, api, flow_run_of, until
 from tests.small_disk import fill
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("prefect_api")]
@@ -23,7 +23,7 @@ def save_tasks(name: str) -> list[dict[str, object]]:
 def test_saves_are_tried_again_until_the_disk_has_room_or_is_there_again(
     start: Start, small_disk: Path
 ):
-    run = start(*ENDLESS, "--checkpoint-base-dir", str(small_disk))
+    run = start(*LIGHT, "--checkpoint-base-dir", str(small_disk))
     run.wait_for("saved")
     ballast = fill(small_disk)
     until("a retry", lambda: "is not saved yet" in run.text)

@@ -5,13 +5,13 @@ import signal
 import pytest
 
 from plugrl.runs.records import RunState
-from tests.flows.faults.conftest import ENDLESS, Start, until
+from tests.flows.faults.conftest import ENDLESS, LIGHT, Start, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("prefect_api")]
 
 
 def test_clients_that_are_killed_one_or_all_come_back_and_training_goes_on(start: Start):
-    run = start(*ENDLESS, "--num-procs", "2")
+    run = start(*LIGHT, "--num-procs", "2")
     # One is enough to train and to save: the other may join long after.
     run.wait_for("worker_joined", 2)
     run.wait_for("saved")

@@ -9,6 +9,7 @@ from plugrl.runs.records import RunState
 from plugrl.training.step_folder import valid_steps
 from tests.flows.faults.conftest import (
     ENDLESS,
+    LIGHT,
     LONG_LEARN,
     Run,
     Start,
@@ -34,7 +35,7 @@ STOPS: dict[str, Callable[[Run], None]] = {
 
 @pytest.mark.parametrize("stop", STOPS.values(), ids=STOPS)
 def test_a_stop_saves_and_both_flow_runs_are_cancelled(start: Start, stop):
-    run = start(*ENDLESS)
+    run = start(*LIGHT)
     run.wait_for("learn")
     stop(run)
     assert run.finish() == 0, run.text
