@@ -18,6 +18,8 @@ from typing import Self
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
+from plugrl.client import busy_wait
+from plugrl.client.busy_wait import BusyWait
 from plugrl.client.handshake import RECEIVE_BYTES, open_socket, server_uri, shake_hands
 from plugrl.client.interrupts import Interruptible, Uninterrupted
 from plugrl.config.client import ClientConfig
@@ -67,6 +69,8 @@ class Connection:
         deadline = time.monotonic() + config.connect_timeout_s
         self._socket = open_socket(uri, config, deadline)
         self._at_once = 0 if isinstance(self._socket, ssl.SSLSocket) else _AT_ONCE
+        busy = busy_wait.AVAILABLE and self._at_once
+        self._source = BusyWait(self._socket, config.num_procs) if busy else self._socket
         try:
             self._protocol, rest = shake_hands(self._socket, uri, config, deadline)
         except BaseException:
@@ -188,7 +192,7 @@ class Connection:
     def _read(self) -> None:
         """Take what the socket has, waiting for at least something; answer pings."""
         with Interruptible():
-            data = self._socket.recv(RECEIVE_BYTES)
+            data = self._source.recv(RECEIVE_BYTES)
         if data:
             self._take(data)
         else:
