@@ -12,9 +12,10 @@ AVAILABLE = sys.platform == "linux"
 """Whether this system counts what a thread is displaced by."""
 LONGEST_S = 1e-3
 """A wait that lasts longer is slept through, and the one after it too."""
-SHORTEST_PAUSE = 64
-"""Waits that are slept through once somebody else has wanted the core."""
-LONGEST_PAUSE = 2**14
+PAUSE = 2**12
+"""Waits that are slept through where others want the core."""
+LATELY = 16
+"""Waits whose share with another process on the core is looked at; a kernel has work, too."""
 
 
 class BusyWait:
@@ -22,7 +23,7 @@ class BusyWait:
 
     On a machine with an idle core that is free, and no core has to be woken. So it is done only
     where this machine has a core for each env client and one for the server, and not for a while
-    once another process was given this one.
+    after every second wait has had to leave its core to somebody.
     """
 
     def __init__(self, sock: socket.socket, num_procs: int) -> None:
@@ -31,7 +32,13 @@ class BusyWait:
         self._has_cores = len(os.sched_getaffinity(0)) > num_procs
         self._was_short = False
         self._pause = 0
-        self._next_pause = SHORTEST_PAUSE
+        self._crowded = 0.0
+        """Share of the latest waits in which this thread was displaced."""
+
+    @property
+    def pausing(self) -> bool:
+        """Whether the core is left to others for now."""
+        return self._pause > 0
 
     def recv(self, most: int) -> bytes:
         """At least one byte, or none at the end of the stream.
@@ -40,7 +47,7 @@ class BusyWait:
             OSError: as ``socket.recv``.
         """
         began = time.perf_counter()
-        if self._pause:
+        if self.pausing:
             self._pause -= 1
         elif self._was_short and self._has_cores:
             data = self._look(most, began + LONGEST_S)
@@ -58,11 +65,9 @@ class BusyWait:
                 data = self._socket.recv(most, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 os.sched_yield()
-        if _displaced() != before:
-            self._pause = self._next_pause
-            self._next_pause = min(2 * self._next_pause, LONGEST_PAUSE)
-        elif self._next_pause > SHORTEST_PAUSE:
-            self._next_pause -= 1
+        self._crowded += ((_displaced() != before) - self._crowded) / LATELY
+        if self._crowded > 0.5:
+            self._pause, self._crowded = PAUSE, 0.0
         return data
 
 

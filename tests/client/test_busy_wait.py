@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from plugrl.client import busy_wait
-from plugrl.client.busy_wait import SHORTEST_PAUSE, BusyWait
+from plugrl.client.busy_wait import LATELY, BusyWait
 
 pytestmark = pytest.mark.skipif(not busy_wait.AVAILABLE, reason="no sched_yield here")
 NUM_CORES = 2
@@ -70,26 +70,44 @@ def test_without_a_core_for_everybody_all_waits_are_slept_through(pair, yields):
     assert yields == []
 
 
-def test_whoever_else_wants_the_core_has_it_for_longer_and_longer(
-    pair, yields, monkeypatch: pytest.MonkeyPatch
-):
-    displaced = iter(range(1000))
-    usage = resource.getrusage(resource.RUSAGE_THREAD)
+def displace(monkeypatch: pytest.MonkeyPatch, every: int) -> None:
+    """Have another process take the core in every ``every``-th look."""
+    calls = iter(range(10_000))
+    real = resource.getrusage(resource.RUSAGE_THREAD)
 
     class Usage:
         def __init__(self) -> None:
-            self.ru_nivcsw = usage.ru_nivcsw + next(displaced)
+            look, is_after = divmod(next(calls), 2)
+            self.ru_nivcsw = real.ru_nivcsw + (is_after and look % every == 0)
 
     monkeypatch.setattr(resource, "getrusage", lambda who: Usage())
+
+
+def test_who_is_displaced_again_and_again_leaves_the_core_to_others_for_a_while(
+    pair, yields, monkeypatch
+):
+    monkeypatch.setattr(busy_wait, "PAUSE", 50)
+    displace(monkeypatch, every=1)
     wait = BusyWait(pair[0], num_procs=1)
     short_wait(wait, pair[1])
-    for pause in (SHORTEST_PAUSE, 2 * SHORTEST_PAUSE):
-        looks = len(yields)
+    while not wait.pausing:
         assert wait.recv(1) == b"x"
-        assert len(yields) == looks + 1
-        for _ in range(pause):
-            short_wait(wait, pair[1])
-        assert len(yields) == looks + 1
+    looks = len(yields)
+    assert 2 < looks < LATELY
+    for _ in range(50):
+        short_wait(wait, pair[1])
+    assert len(yields) == looks
+    assert wait.recv(1) == b"x"
+    assert len(yields) == looks + 1
+
+
+def test_who_is_displaced_now_and_then_stays_awake(pair, yields, monkeypatch):
+    displace(monkeypatch, every=3)
+    wait = BusyWait(pair[0], num_procs=1)
+    short_wait(wait, pair[1])
+    for _ in range(100):
+        assert wait.recv(1) == b"x"
+    assert len(yields) == 100
 
 
 def test_the_end_of_the_stream_is_no_bytes(pair, monkeypatch):
