@@ -34,10 +34,10 @@ from pathlib import Path
 FAULT = Path("fault")
 
 def raise_in_learn():
-    from plugrl.algorithms.ppo import PPO
+    from plugrl.algorithms.dummy import Dummy
     def learn(self, progress):
         raise ValueError("a fault in learn")
-    PPO.learn = learn
+    Dummy.learn = learn
 
 def die_after_saving():
     from plugrl.training.recording import Recording
