@@ -20,8 +20,9 @@ settings.register_profile("steady", deadline=None, suppress_health_check=[Health
 settings.load_profile("steady")
 
 
-if is_measured():
-    # The tests import these anyway; here nobody counts the lines of other people's packages.
+if is_measured() and "PYTEST_XDIST_WORKER" in os.environ:
+    # The tests import these anyway; here nobody counts the lines of other people's packages. Who
+    # distributes the tests over workers imports none.
     with unmeasured():
         for package in ("torch", "prefect.artifacts", "textual.app", "gymnasium"):
             importlib.import_module(package)
