@@ -47,7 +47,7 @@ def run(argv: Sequence[str], prog: str = PROG) -> int:
     with needing_extra("train", EXTRA):
         from flows import spares
 
-        # Before anything else is imported: what the server needs takes longest.
+        # Before the rest is imported: what the server needs takes longest.
         spares.prepare(argv[1:])
     try:
         return run_subcommand(COMMANDS, argv, prog, ABOUT)

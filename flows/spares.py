@@ -1,6 +1,7 @@
-"""A server process that imports torch and Prefect while its supervisor is still finding out more.
+"""A server process that imports what it needs while its supervisor is still finding out more.
 
-Together these take three seconds, most of the time until a run's server is up.
+That is Prefect and, where the policy or the algorithm needs it, torch. Together these take three
+seconds, most of the time until a run's server is up.
 """
 
 from collections.abc import Sequence

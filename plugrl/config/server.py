@@ -101,7 +101,7 @@ class RunConfig:
     """Seeds, folders and logs of a run."""
 
     seed: int = 0
-    """Seeds Python, NumPy and torch before the policy is built."""
+    """Seeds Python, NumPy and, where the run's modules import it, torch before all is built."""
     num_threads: int = 1
     """Threads of torch on the CPU; one is fastest for small networks."""
     checkpoint_base_dir: Path = Path("checkpoints")

@@ -20,7 +20,11 @@ ConfigT = TypeVar("ConfigT", bound=PolicyConfig)
 
 
 class Policy(ABC, Generic[ConfigT]):
-    """Answers observations with action chunks; has nothing to train and nothing random."""
+    """Answers observations with action chunks.
+
+    As it stands it has nothing to train and nothing random; who has overrides ``weights``,
+    ``random_state`` and their counterparts.
+    """
 
     config: ConfigT
 
@@ -72,9 +76,10 @@ class Policy(ABC, Generic[ConfigT]):
         Raises:
             CheckpointMismatchError: names or shapes differ; says which.
         """
-        if weights:
+        strangers = [n for n in sorted(weights) if without is None or not n.startswith(without)]
+        if strangers:
             raise CheckpointMismatchError(
-                f"expected no weights, got {sorted(weights)}, at model, for a {type(self).__name__}"
+                f"expected no weights, got {strangers}, at model, for a {type(self).__name__}"
             )
 
     def random_state(self) -> dict[str, NDArray[Any]]:

@@ -1,13 +1,11 @@
 """Checkpoints: an algorithm's whole state in a step folder, as data only."""
 
 import logging
-import platform
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +14,6 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
-import plugrl
 from plugrl.algorithms.algorithm import Algorithm, TrainState
 from plugrl.config.base import AlgorithmConfig, EnvSizes, PolicyConfig, as_dict
 from plugrl.errors import (
@@ -26,6 +23,7 @@ from plugrl.errors import (
 )
 from plugrl.server.algorithm import SavedCheckpoint
 from plugrl.training import step_folder
+from plugrl.training.versions import versions
 
 logger = logging.getLogger(__name__)
 
@@ -91,12 +89,7 @@ def save(
         "counters": dict(state.counters),
         "metrics": dict(metrics),
         "origin": asdict(origin),
-        "versions": {
-            "plugrl": plugrl.__version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "torch": version("torch"),
-        },
+        "versions": versions("numpy", "torch"),
         "saved_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     path = step_folder.write_step(exp_dir, step, files, about)

@@ -2,16 +2,13 @@
 
 import contextlib
 import logging
-import platform
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import plugrl
 from plugrl.errors import PlugRLError
 from plugrl.runs.files import plain
 from plugrl.runs.provenance import public
@@ -25,6 +22,7 @@ from plugrl.server.worker import Worker
 from plugrl.training.checkpoint import LoadedCheckpoint
 from plugrl.training.run_folder import RunFolder
 from plugrl.training.spec import RunSpec
+from plugrl.training.versions import versions
 
 MIN_SECONDS_BETWEEN_LEARNS = 10.0
 """Of two learns that end within this time, the second is no event; metrics.jsonl has them all."""
@@ -155,7 +153,7 @@ class Recording:
             seed=spec.run.seed,
             total_steps=getattr(spec.algorithm_config, "global_steps", None),
             parent_checkpoint=self._parent,
-            versions=_versions(),
+            versions=versions(*PACKAGES),
         )
 
 
@@ -258,11 +256,3 @@ def _config(spec: RunSpec) -> dict[str, Any]:
         }
     )
     return config
-
-
-def _versions() -> dict[str, str]:
-    versions = {"plugrl": plugrl.__version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            versions[package] = version(package)
-    return versions
