@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from plugrl.algorithms.algorithm import Algorithm, ConfigT, TrainState
+from plugrl.errors import IncompatibleError
 from plugrl.networks.arrays import generator_state, load_generator_state
 from plugrl.policies.base import BasePolicy
 
@@ -22,7 +23,15 @@ class BaseAlgorithm(Algorithm[ConfigT]):
             config: the algorithm's config.
             policy: what acts and is trained.
             seed: seeds ``rng``, the generator of everything random in a learn.
+
+        Raises:
+            IncompatibleError: the policy is no module of torch, and has nothing to train.
         """
+        if not isinstance(policy, BasePolicy):
+            raise IncompatibleError(
+                f"expected a policy with networks, got {type(policy).__name__}, at "
+                f"{type(self).__name__}"
+            )
         super().__init__(config, policy, seed=seed)
         self.rng = torch.Generator().manual_seed(seed)
 

@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 import torch
 
+from plugrl.algorithms.base import BaseAlgorithm
 from plugrl.algorithms.dummy import Dummy
 from plugrl.algorithms.ppo import PPO
 from plugrl.config.base import EnvSizes
 from plugrl.config.dummy import DummyConfig, DummyPolicyConfig
 from plugrl.config.gaussian import GaussianConfig
 from plugrl.config.ppo import PPOConfig
-from plugrl.errors import CheckpointMismatchError
+from plugrl.errors import CheckpointMismatchError, IncompatibleError
 from plugrl.policies.dummy import DummyPolicy
 from plugrl.policies.gaussian import GaussianPolicy
 
@@ -46,6 +47,14 @@ def test_without_torch_there_is_no_generator_and_those_of_others_are_passed_over
 def test_a_model_of_another_policy_is_refused() -> None:
     with pytest.raises(CheckpointMismatchError, match="for a DummyPolicy"):
         Dummy(DummyConfig(), DummyPolicy(DummyPolicyConfig())).load_model(policy().weights())
+
+
+def test_what_learns_takes_no_policy_without_networks() -> None:
+    class Learner(BaseAlgorithm[DummyConfig], Dummy):
+        """Does nothing."""
+
+    with pytest.raises(IncompatibleError, match="networks, got DummyPolicy, at Learner"):
+        Learner(DummyConfig(), DummyPolicy(DummyPolicyConfig()))  # type: ignore[arg-type]
 
 
 def test_it_tells_what_its_policy_tells() -> None:
