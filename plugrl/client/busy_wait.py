@@ -23,7 +23,8 @@ class BusyWait:
 
     On a machine with an idle core that is free, and no core has to be woken. So it is done only
     where this machine has a core for each env client and one for the server, and not for a while
-    after every second wait has had to leave its core to somebody.
+    after every second wait has had to leave its core to somebody. A quota of CPU time, which
+    containers may have, is not looked at.
     """
 
     def __init__(self, sock: socket.socket, num_procs: int) -> None:

@@ -59,8 +59,10 @@ def run_env_client(
 ) -> ClientSummary:
     """Run an env for a server until ``config.num_episodes`` or until the server stops.
 
-    Reconnects by itself where a connection is lost. ``num_envs``, ``num_procs`` and the video
-    fields of ``config`` are not read: ``env`` is all there is, and it is left open.
+    Reconnects by itself where a connection is lost. ``num_envs`` and the video fields of
+    ``config`` are not read: ``env`` is all there is, and it is left open. ``num_procs`` is the
+    number of scripts like this one on this machine: where it leaves a core for the server, waits
+    of microseconds are spent awake.
 
     It logs to the logger ``plugrl.client``: connecting and the end at INFO, lost connections at
     WARNING. A script sees these lines after ``logging.basicConfig(level=logging.INFO)``.
