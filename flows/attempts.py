@@ -168,4 +168,4 @@ def _name(number: int) -> str:
 
 
 def _recipe_of_another_process(attempt: int, run_dir: str) -> None:
-    """Stands for ``flows.serve``, which would bring torch along."""
+    """Stands for ``flows.serve``, which would bring along what only the server needs."""

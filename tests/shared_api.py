@@ -63,9 +63,9 @@ def using_api(shared: Path) -> Iterator[str]:
         patch.setenv(addresses.PORT_VARIABLE, _agreed_port(shared))
         patch.setenv("PREFECT_HOME", str(addresses.folder()))
         fcntl.flock(users, fcntl.LOCK_SH)
-        url = api.start()
-        patch.setenv(addresses.API_VARIABLE, url)
         try:
+            url = api.start()
+            patch.setenv(addresses.API_VARIABLE, url)
             # Prefect, imported by some test's module before, has read its settings already.
             with temporary_settings({PREFECT_API_URL: url}):
                 yield url

@@ -36,7 +36,7 @@ class TrainState:
 class Algorithm(ABC, Generic[ConfigT]):
     """The verbs of the server's loop, and the state that a checkpoint holds.
 
-    ``plugrl.server.algorithm.Algorithm`` has the calling order.
+    ``plugrl.server.algorithm.ServedAlgorithm`` has the calling order.
     """
 
     on_policy: ClassVar[bool] = True

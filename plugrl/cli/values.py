@@ -35,7 +35,7 @@ def _configs(info: StructTypeInfo) -> StructConstructorSpec | None:
                 name=item.name,
                 type=hints[item.name],
                 default=getattr(info.default, item.name),
-                # Looked up only where a help text is printed.
+                # Looked up only where a help text is printed, but for configs within configs.
                 helptext=partial(_help, info.type, item.name),
             )
             for item in fields(info.default)

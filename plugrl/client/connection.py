@@ -112,7 +112,7 @@ class Connection:
             while not self._messages:
                 self._check_open()
                 try:
-                    self._read()
+                    self._read(self._source)
                 except OSError as error:
                     raise self._loss(self._reason(error, "nothing came")) from error
             self._refuse_text()
@@ -189,10 +189,10 @@ class Connection:
             self._sending = len(rest) < len(data)
             raise
 
-    def _read(self) -> None:
-        """Take what the socket has, waiting for at least something; answer pings."""
+    def _read(self, source: BusyWait | socket.socket) -> None:
+        """Take what ``source`` has, waiting for at least something; answer pings."""
         with Interruptible():
-            data = self._source.recv(RECEIVE_BYTES)
+            data = source.recv(RECEIVE_BYTES)
         if data:
             self._take(data)
         else:
@@ -249,7 +249,7 @@ class Connection:
                 if self._protocol.state is State.CLOSED:
                     break
                 self._wait_at_most(left)
-                self._read()
+                self._read(self._socket)
                 self._messages.clear()
 
     def _reason(self, error: OSError, silence: str) -> str:
@@ -281,7 +281,7 @@ class Connection:
             self._socket.settimeout(0)
             # One message at most is due; a server that sends more is held back by TCP.
             while self._protocol.state is State.OPEN and len(self._messages) <= 1:
-                self._read()
+                self._read(self._socket)
         except OSError:
             # Nothing more to read now; or an error, which the caller's next call meets too.
             return

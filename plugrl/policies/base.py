@@ -1,6 +1,6 @@
 """What a trained policy is: a torch module that answers observations with action chunks.
 
-Legend: n envs of a batch, H action horizon, D obs_dim.
+Legend: n envs of a batch, D obs_dim.
 """
 
 from collections.abc import Mapping

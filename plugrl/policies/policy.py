@@ -3,6 +3,8 @@
 ``plugrl.policies.base.BasePolicy`` is one that is a torch module. To import torch takes longer than
 all the rest of a server's start; its threads and its seed are set where a policy's or an
 algorithm's module imports it.
+
+Legend: n envs of a batch, H action horizon.
 """
 
 from abc import ABC, abstractmethod
@@ -43,7 +45,7 @@ class Policy(ABC, Generic[ConfigT]):
 
     @abstractmethod
     def act(self, obs: Observation, *, deterministic: bool = False) -> Inference:
-        """Actions for n observations, with what training will need of them."""
+        """Actions (n, H, *action shape) for n observations, and what training needs of them."""
 
     def check_observation(self, obs: Observation) -> None:
         """Refuse an observation that ``act`` can't take; the default takes any.

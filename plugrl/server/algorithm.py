@@ -12,7 +12,7 @@ from plugrl.data.progress import LearnProgress
 from plugrl.protocol.messages import Info, Observation
 
 
-class Algorithm(Protocol):
+class ServedAlgorithm(Protocol):
     """The verbs of the server's loop. All calls come one after another, never two at a time."""
 
     on_policy: ClassVar[bool]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from plugrl.data.frames import Frames, info_rows
 from plugrl.protocol.messages import Feedback, Observation
-from plugrl.server.algorithm import Algorithm
+from plugrl.server.algorithm import ServedAlgorithm
 from plugrl.server.step_states import Held, Released
 from plugrl.server.worker import DiscardCause, Worker
 
@@ -23,7 +23,7 @@ class Collector:
     algorithm with ``on_policy = False`` gets every frame that has step state.
     """
 
-    def __init__(self, algorithm: Algorithm) -> None:
+    def __init__(self, algorithm: ServedAlgorithm) -> None:
         """Feed ``algorithm``."""
         self._algorithm = algorithm
         self.frames_kept = 0

@@ -12,7 +12,7 @@ from plugrl.data.frames import Inference
 from plugrl.data.progress import LearnProgress
 from plugrl.errors import LearnDivergedError, LearnInterruptedError, PlugRLError
 from plugrl.protocol.messages import Feedback, Infer
-from plugrl.server.algorithm import Algorithm, LearnerBackend, Saver
+from plugrl.server.algorithm import LearnerBackend, Saver, ServedAlgorithm
 from plugrl.server.batcher import Batcher, Request, concatenate
 from plugrl.server.collector import Collector
 from plugrl.server.observer import LoopObserver
@@ -58,7 +58,7 @@ class Loop:
 
     def __init__(
         self,
-        algorithm: Algorithm,
+        algorithm: ServedAlgorithm,
         batcher: Batcher,
         *,
         learner: LearnerBackend,

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from plugrl.errors import CheckpointError
-from plugrl.server.algorithm import Algorithm, SavedCheckpoint, Saver
+from plugrl.server.algorithm import SavedCheckpoint, Saver, ServedAlgorithm
 from plugrl.server.turn import ModelTurn
 
 logger = logging.getLogger(__name__)
@@ -18,7 +18,7 @@ MAX_SHOWN_CHECKPOINTS = 20
 class Saving:
     """Writes at most one checkpoint at a time, and outlives every failed write."""
 
-    def __init__(self, saver: Saver | None, algorithm: Algorithm, turn: ModelTurn) -> None:
+    def __init__(self, saver: Saver | None, algorithm: ServedAlgorithm, turn: ModelTurn) -> None:
         """Save with ``saver``; None saves nothing."""
         self.written: deque[SavedCheckpoint] = deque(maxlen=MAX_SHOWN_CHECKPOINTS)
         """The latest checkpoints."""

@@ -20,7 +20,7 @@ from plugrl.config.server import LAUNCH_ID_VARIABLE, ServerConfig
 from plugrl.errors import UsageError
 from plugrl.protocol.closing import INTERNAL_ERROR, SERVER_STOP
 from plugrl.protocol.messages import PROTOCOL_VERSION, REUSE_FEEDBACK_OBS, Metadata
-from plugrl.server.algorithm import Algorithm, LearnerBackend, RunIdentity, Saver
+from plugrl.server.algorithm import LearnerBackend, RunIdentity, Saver, ServedAlgorithm
 from plugrl.server.auth import Gate
 from plugrl.server.batcher import Batcher
 from plugrl.server.connection import EnvSocket, serve_env_client
@@ -56,7 +56,7 @@ class Server:
 
     def __init__(
         self,
-        algorithm: Algorithm,
+        algorithm: ServedAlgorithm,
         config: ServerConfig,
         *,
         learner: LearnerBackend,

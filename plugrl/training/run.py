@@ -72,7 +72,8 @@ def build_run(
     require_sizes_of_env(spec)
     require_tracker(spec.track)
     # Their modules are imported here, and torch with them where it matters to the run.
-    classes = POLICIES.cls(spec.policy), ALGORITHMS.cls(spec.algorithm)
+    for registry, uid in ((POLICIES, spec.policy), (ALGORITHMS, spec.algorithm)):
+        registry.cls(uid)
     require_device(spec.policy_config.device, num_threads=spec.run.num_threads)
     folder = RunFolder(spec.run, algorithm=spec.algorithm, policy=spec.policy)
     recording = Recording(spec, folder)
@@ -83,7 +84,7 @@ def build_run(
                 require_same_sizes(spec, start.origin.sizes)
             origin = _origin(spec, start)
             seed_everything(spec.run.seed)
-            algorithm = _build_algorithm(spec, classes, origin.sizes)
+            algorithm = _build_algorithm(spec, origin.sizes)
             if start is not None:
                 restore(spec, algorithm, start, origin)
                 require_steps_left(spec, algorithm, start)
@@ -242,11 +243,9 @@ def _configured_sizes(config: PolicyConfig) -> EnvSizes | None:
     )
 
 
-def _build_algorithm(
-    spec: RunSpec, classes: tuple[type, type], sizes: EnvSizes | None
-) -> Algorithm[Any]:
+def _build_algorithm(spec: RunSpec, sizes: EnvSizes | None) -> Algorithm[Any]:
     try:
-        return _built(spec, *classes, sizes)
+        return _built(spec, sizes)
     except (MemoryError, RuntimeError) as error:
         # PyTorch has no class of its own for a CPU that is out of memory.
         if not isinstance(error, MemoryError) and "memory" not in str(error):
@@ -257,11 +256,11 @@ def _build_algorithm(
         ) from error
 
 
-def _built(
-    spec: RunSpec, policy_class: type, algorithm_class: type, sizes: EnvSizes | None
-) -> Algorithm[Any]:
+def _built(spec: RunSpec, sizes: EnvSizes | None) -> Algorithm[Any]:
+    policy_class = POLICIES.cls(spec.policy)
     policy: Policy[Any] = policy_class(spec.policy_config, sizes, seed=spec.run.seed)
     # Another seed, so that what the algorithm draws does not repeat what the policy draws.
+    algorithm_class = ALGORITHMS.cls(spec.algorithm)
     algorithm: Algorithm[Any] = algorithm_class(
         spec.algorithm_config, policy, seed=spec.run.seed + 1
     )

@@ -1,6 +1,10 @@
+import socket
+import subprocess
+import sys
+
 import pytest
 
-from plugrl.cli.child_process import Child, ChildCommand, Spare
+from plugrl.cli.child_process import WARM, Child, ChildCommand, Spare
 from plugrl.runs.provenance import Provenance
 
 pytestmark = pytest.mark.integration
@@ -54,3 +58,16 @@ def test_a_spare_ends_when_its_supervisor_does():
     spare = Spare("plugrl.cli.child")
     spare.link.close()
     assert spare.process.wait(60) == 0
+
+
+def test_a_spare_is_warmed_up_for_the_uids_that_it_is_told():
+    script = "from plugrl.cli.child import main; main(warm_up=lambda uids: print(*uids))"
+    ours, theirs = socket.socketpair()
+    # There is no supervisor to wait for.
+    ours.close()
+    with theirs:
+        command = [sys.executable, "-c", script, str(theirs.fileno()), *WARM, "a-policy", "ppo"]
+        done = subprocess.run(
+            command, pass_fds=[theirs.fileno()], capture_output=True, text=True, check=True
+        )
+    assert done.stdout == "a-policy ppo\n"

@@ -8,7 +8,9 @@ import time
 import pytest
 
 from plugrl import framing
+from plugrl.client import busy_wait
 from plugrl.client import connection as connection_module
+from plugrl.client.busy_wait import BusyWait
 from plugrl.client.connection import BROKEN_BY_SERVER, Connection
 from plugrl.client.interrupts import StopRequestedError, stop_on_signals
 from plugrl.config.client import ClientConfig
@@ -263,3 +265,33 @@ def test_a_server_that_takes_no_close_frame_is_left_too(serving):
                 connection._socket.send(LARGE, socket.MSG_DONTWAIT)
         started = time.monotonic()
     assert time.monotonic() - started < 10
+
+
+def test_a_caller_waits_awake_and_who_answers_pings_for_it_does_not(serving, monkeypatch):
+    made = []
+
+    class Spy(BusyWait):
+        def __init__(self, sock, num_procs):
+            super().__init__(sock, num_procs)
+            made.append(num_procs)
+            self.threads = []
+
+        def recv(self, most):
+            self.threads.append(threading.current_thread())
+            return super().recv(most)
+
+    monkeypatch.setattr(connection_module, "BusyWait", Spy)
+    monkeypatch.setattr(busy_wait, "AVAILABLE", True)
+    monkeypatch.setattr(connection_module, "PONG_INTERVAL_S", 0.02)
+    answered = threading.Event()
+
+    async def handler(ws):
+        await (await ws.ping())
+        answered.set()
+        await ws.send(b"a message")
+
+    with connected(serving(handler), num_procs=3) as connection:
+        assert answered.wait(10)
+        assert connection.receive() == b"a message"
+        assert made == [3]
+        assert set(connection._source.threads) <= {threading.current_thread()}

@@ -27,12 +27,26 @@ def test_a_spare_is_taken_once_and_one_that_nobody_took_is_ended():
     assert spares.take() is None
 
 
+@pytest.mark.usefixtures("prefect_api")
+def test_a_spare_is_told_what_its_server_is_likely_to_need(monkeypatch):
+    told = []
+    monkeypatch.setattr(spares, "Spare", lambda *told_of: told.append(told_of))
+    spares.prepare([*DUMMY, "--env", "hopper"])
+    spares.prepare(["--env", "hopper", *DUMMY])
+    spares.take(), spares.take()
+    assert told == [("flows.serve_child", ["dummy-policy", "dummy"])] * 2
+
+
 def test_it_imports_what_the_policy_and_the_algorithm_need(tmp_path, monkeypatch):
-    (tmp_path / "slow_to_import.py").write_text("class Policy: ...")
+    for name, registry in (("policy", "POLICIES"), ("algorithm", "ALGORITHMS")):
+        (tmp_path / f"slow_{name}.py").write_text("class Mine: ...")
+        mine = Registry(name, {"mine": Entry("", f"slow_{name}:Mine")})
+        monkeypatch.setattr(serve_child, registry, mine)
     monkeypatch.syspath_prepend(tmp_path)
-    mine = Registry("policy", {"mine": Entry("", "slow_to_import:Policy")})
-    monkeypatch.setattr(serve_child, "POLICIES", mine)
     serve_child.warm_up([])
-    assert "slow_to_import" not in sys.modules
+    assert {"slow_policy", "slow_algorithm"}.isdisjoint(sys.modules)
     serve_child.warm_up(["mine", "of-a-plug-in"])
-    assert sys.modules.pop("slow_to_import") is not None
+    assert sys.modules.pop("slow_policy") is not None
+    assert "slow_algorithm" not in sys.modules
+    serve_child.warm_up(["of-a-plug-in", "mine"])
+    assert sys.modules.pop("slow_algorithm") is not None

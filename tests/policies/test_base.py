@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
+import torch
 
+from plugrl.config.base import EnvSizes
+from plugrl.config.gaussian import GaussianConfig
 from plugrl.errors import InvalidMessageError
 from plugrl.policies.base import check_width, flatten_states
+from plugrl.policies.gaussian import GaussianPolicy
 from plugrl.protocol.messages import Observation
 
 
@@ -35,3 +39,11 @@ def test_numbers_that_are_not_finite_are_refused_by_name(bad: float) -> None:
 
 def test_the_right_width_passes() -> None:
     check_width(obs(b=[[3.0]], a=[[1.0, 2.0]]), 3)
+
+
+def test_what_a_policy_draws_goes_on_from_the_state_of_its_generator() -> None:
+    sizes = EnvSizes(obs_dim=3, action_dim=2)
+    first, second = (GaussianPolicy(GaussianConfig(), sizes, seed=seed) for seed in (0, 1))
+    torch.rand(3, generator=first.rng)
+    second.load_random_state(first.random_state())
+    assert torch.equal(torch.rand(3, generator=first.rng), torch.rand(3, generator=second.rng))

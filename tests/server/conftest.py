@@ -20,7 +20,7 @@ from plugrl.errors import InvalidMessageError
 from plugrl.policies.dummy import DummyPolicy
 from plugrl.protocol.messages import Action, Feedback, Metadata, Observation
 from plugrl.protocol.session import ClientSession
-from plugrl.server.algorithm import Algorithm, Saver
+from plugrl.server.algorithm import Saver, ServedAlgorithm
 from plugrl.server.server import Server
 
 
@@ -97,7 +97,7 @@ def hold_learns(algorithm: Scripted) -> tuple[threading.Event, threading.Event]:
 class InProcess:
     """A learner backend that rolls nothing back: the dummy has nothing to roll."""
 
-    algorithm: Algorithm
+    algorithm: ServedAlgorithm
 
     def learn(self, progress: LearnProgress) -> dict[str, float]:
         return self.algorithm.learn(progress)
@@ -151,7 +151,7 @@ class Client:
 
 @contextlib.asynccontextmanager
 async def running(
-    algorithm: Algorithm, *, saver: Saver | None = None, **config: Any
+    algorithm: ServedAlgorithm, *, saver: Saver | None = None, **config: Any
 ) -> AsyncIterator[Running]:
     """Run a server until the block ends."""
     reports: list[tuple[dict[str, float], int]] = []

@@ -2,6 +2,8 @@ import asyncio
 import dataclasses
 import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +203,28 @@ def test_every_save_goes_through_the_function_given(spec, capsys):
     )
     asyncio.run(train_over_a_socket(run))
     assert steps == [8]
+
+
+@pytest.mark.parametrize(
+    ("names", "check"),
+    [
+        ("dummy-policy default dummy default", "'torch' not in sys.modules"),
+        (
+            "gaussian-policy default ppo debug --policy.obs-dim=3 --policy.action-dim=1",
+            "sys.modules['torch'].get_num_threads() == 1",
+        ),
+    ],
+    ids=["none", "one thread"],
+)
+def test_torch_is_there_for_those_who_need_it_with_the_threads_it_may_have(names, check):
+    script = f"""if True:
+        import sys
+        from plugrl.cli.run_server import read_order
+        from plugrl.runs.provenance import Provenance
+        order = read_order("{names} --port=0".split(), "prog", Provenance(argv=()))
+        order.build()
+        assert {check}
+    """
+    command = [sys.executable, "-W", "error", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,6 +1,4 @@
 import random
-import subprocess
-import sys
 
 import numpy as np
 import torch
@@ -23,18 +21,3 @@ def test_the_same_seed_repeats_python_numpy_and_torch():
 
 def test_the_largest_seed_is_taken():
     seed_everything(2**32 - 1)
-
-
-def test_a_run_without_networks_imports_no_torch():
-    script = """if True:
-        import sys
-        from plugrl.cli.run_server import read_order
-        from plugrl.runs.provenance import Provenance
-        words = ["dummy-policy", "default", "dummy", "default", "--port=0"]
-        order = read_order(words, "prog", Provenance(argv=()))
-        order.build()
-        assert "torch" not in sys.modules
-    """
-    command = [sys.executable, "-W", "error", "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -22,8 +22,12 @@ TRACKERS: dict[str, type[SwanLabSink | TensorBoardSink | WandbSink]] = {
 }
 
 
-EXTRAS = {"swanlab": "track", "tensorboard": "server", "wandb": "track"}
-"""The extra of our distribution that brings each tracker's package, which has the same name."""
+NEEDED = {
+    "swanlab": {"swanlab": "track"},
+    "tensorboard": {"tensorboard": "server", "torch": "server"},
+    "wandb": {"wandb": "track"},
+}
+"""The packages each tracker needs, and the extra of our distribution that brings each."""
 
 
 def require_tracker(config: TrackConfig) -> None:
@@ -32,11 +36,14 @@ def require_tracker(config: TrackConfig) -> None:
     Raises:
         UsageError: names what to install.
     """
-    if config.enabled and importlib.util.find_spec(config.tracker) is None:
-        raise UsageError(
-            f"--track.tracker {config.tracker} needs the package {config.tracker}, which is not "
-            f"installed: pip install 'plugrl[{EXTRAS[config.tracker]}]'"
-        )
+    if not config.enabled:
+        return
+    for package, extra in NEEDED[config.tracker].items():
+        if importlib.util.find_spec(package) is None:
+            raise UsageError(
+                f"--track.tracker {config.tracker} needs the package {package}, which is not "
+                f"installed: pip install 'plugrl[{extra}]'"
+            )
 
 
 def start_tracking(config: TrackConfig, run: TrackedRun) -> Tracker:

@@ -1,3 +1,4 @@
+import importlib.util
 import subprocess
 import sys
 
@@ -40,6 +41,13 @@ def test_a_tracker_that_is_not_installed_is_refused(tracker, extra, monkeypatch)
     require_tracker(TrackConfig(tracker=tracker))
     with pytest.raises(UsageError, match=rf"{tracker}, which is not .*'plugrl\[{extra}\]'"):
         require_tracker(TrackConfig(enabled=True, tracker=tracker))
+
+
+def test_a_tracker_whose_own_needs_are_missing_is_refused(monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda n: None if n == "torch" else find(n))
+    with pytest.raises(UsageError, match=r"tensorboard needs the package torch, which is not"):
+        require_tracker(TrackConfig(enabled=True, tracker="tensorboard"))
 
 
 def test_the_trackers_are_imported_only_when_they_are_used():

@@ -1,5 +1,6 @@
 """What RUNS knows of runs, read from real folders."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -49,11 +50,17 @@ def test_a_run_whose_process_is_silent_is_stalled(tmp_path: Path) -> None:
 
 
 def test_how_many_runs_there_are_is_told_of_one_and_of_several(tmp_path: Path) -> None:
-    assert History().read().summary() == ""
+    nothing = History().read()
+    assert nothing.summary() == ""
+    assert nothing.summary(num_only_in_prefect=1) == "1 run, 1 only in Prefect"
     make_run(tmp_path, state=RunState.DONE)
-    assert History().read().summary() == "1 run"
+    listing = History().read()
+    assert listing.summary() == "1 run"
+    assert listing.summary(num_only_in_prefect=1) == "2 runs, 0 of them live, 1 only in Prefect"
     make_run(tmp_path, "other", state=RunState.RUNNING, pid=os.getpid(), pid_started=own_start())
     listing = History().read()
+    alone = dataclasses.replace(listing, rows=[row for row in listing.rows if row.lives])
+    assert alone.summary() == "1 run, live"
     assert listing.summary() == "2 runs, 1 of them live"
     assert listing.summary(num_only_in_prefect=1) == "3 runs, 1 of them live, 1 only in Prefect"
 

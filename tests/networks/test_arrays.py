@@ -5,10 +5,8 @@ import pytest
 import torch
 
 from plugrl.config.base import EnvSizes
-from plugrl.config.dummy import DummyPolicyConfig
 from plugrl.config.gaussian import GaussianConfig
 from plugrl.errors import CheckpointMismatchError
-from plugrl.policies.dummy import DummyPolicy
 from plugrl.policies.gaussian import GaussianPolicy
 
 
@@ -49,17 +47,3 @@ def test_a_refused_model_changes_nothing() -> None:
         sink.load_weights(arrays)
     after = sink.weights()
     assert all(np.array_equal(before[name], after[name]) for name in before)
-
-
-def test_a_policy_without_weights_takes_none() -> None:
-    dummy = DummyPolicy(DummyPolicyConfig())
-    dummy.load_weights(dummy.weights())
-    with pytest.raises(CheckpointMismatchError, match=r"expected no weights, got \['log_std'\]"):
-        dummy.load_weights({"log_std": np.zeros(2)})
-
-
-def test_what_a_policy_draws_goes_on_from_the_state_of_its_generator() -> None:
-    first, second = policy(0), policy(1)
-    torch.rand(3, generator=first.rng)
-    second.load_random_state(first.random_state())
-    assert torch.equal(torch.rand(3, generator=first.rng), torch.rand(3, generator=second.rng))
