@@ -59,7 +59,7 @@ def test_how_many_runs_there_are_is_told_of_one_and_of_several(tmp_path: Path) -
     assert listing.summary(num_only_in_prefect=1) == "2 runs, 0 of them live, 1 only in Prefect"
     make_run(tmp_path, "other", state=RunState.RUNNING, pid=os.getpid(), pid_started=own_start())
     listing = History().read()
-    alone = dataclasses.replace(listing, rows=[row for row in listing.rows if row.lives])
+    alone = dataclasses.replace(listing, rows=tuple(row for row in listing.rows if row.lives))
     assert alone.summary() == "1 run, live"
     assert listing.summary() == "2 runs, 1 of them live"
     assert listing.summary(num_only_in_prefect=1) == "3 runs, 1 of them live, 1 only in Prefect"
