@@ -20,10 +20,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "python's venv is missing; on Debian: apt-get install python3-venv"; exit 1; }
 
 $(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing into $(VENV), PyTorch too: this takes some minutes"
 	$(PIP) --editable '.[server,mujoco,flows,tui]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing into $(VENV), PyTorch too: this takes some minutes"
 	$(PIP) --editable '.[dev]'
 	touch $@ $(VENV)/.run
 

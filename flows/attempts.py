@@ -142,14 +142,19 @@ async def tried(
         return None
 
 
-def final_state(ending: Ending) -> State[Any]:
-    """The state of Prefect's that says the same as ``ending``."""
+def final_state(ending: Ending, *, resumable: bool = True) -> State[Any]:
+    """The state of Prefect's that says the same as ``ending``.
+
+    Args:
+        ending: how a run ended.
+        resumable: whether it leaves checkpoints.
+    """
     match ending.outcome:
         case Outcome.DONE:
             return Completed(message="done")
         case Outcome.STOPPED:
-            resumable = "; it can be resumed" if ending.began else ""
-            return Cancelled(message=f"{ending.reason or ON_REQUEST}{resumable}")
+            hint = "; it can be resumed" if ending.began and resumable else ""
+            return Cancelled(message=f"{ending.reason or ON_REQUEST}{hint}")
         case Outcome.REFUSED:
             return Failed(message=ending.reason)
         case Outcome.FAILED:

@@ -47,7 +47,7 @@ async def evaluate(
     tell(ending)
     await run.close()
     await artifacts.evaluation(plan.run_dir, step_dir)
-    return final_state(ending)
+    return final_state(ending, resumable=False)
 
 
 @task(cache_policy=NO_CACHE, persist_result=False)

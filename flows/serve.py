@@ -20,6 +20,7 @@ from flows.tasks import resume_checkpoint, save_checkpoint
 from plugrl.algorithms.algorithm import TrainState
 from plugrl.cli.child import Link
 from plugrl.cli.run_server import Order
+from plugrl.cli.supervision import ON_REQUEST
 from plugrl.errors import PlugRLError
 from plugrl.server.algorithm import SavedCheckpoint
 from plugrl.server.loop import StopReason
@@ -54,7 +55,8 @@ async def serve(attempt: int, run_dir: str) -> State[Any] | None:
         return Failed(message=str(error))
     tell(reason)
     if reason is StopReason.STOPPED:
-        return Cancelled(message="stopped on request; the checkpoint is saved")
+        saves = job.get().order.spec.algorithm_config.makes_checkpoints
+        return Cancelled(message=f"{ON_REQUEST}{'; the checkpoint is saved' if saves else ''}")
     return None
 
 

@@ -101,7 +101,8 @@ class Registry:
 
     def _entry(self, uid: str) -> Entry:
         if uid not in self._entries:
-            raise UnknownNameError(self.kind, uid, self._entries)
+            beside = "what a module registers, with --import MODULE"
+            raise UnknownNameError(self.kind, uid, self._entries, beside=beside)
         return self._entries[uid]
 
 

@@ -40,6 +40,8 @@ class Chronicle(Onlooker):
         self._run_dir = run_dir
         self._before = self._attempts_before()
         self._listened = False
+        self._crashed: str | None = None
+        """Why the last attempt ended, where another one follows it."""
         self._complained = False
         self._disk = DiskThread()
 
@@ -51,9 +53,10 @@ class Chronicle(Onlooker):
         """A server is about to be started."""
         if self._listened:
             number = self.number(attempt)
+            reason = self._crashed and f"{self._crashed}; attempt {number} is starting"
             await self._write(
                 lambda: self._update(
-                    state=RunState.STARTING, attempt=number, reason=None, phase="starting"
+                    state=RunState.STARTING, attempt=number, reason=reason, phase="starting"
                 )
             )
 
@@ -63,6 +66,7 @@ class Chronicle(Onlooker):
 
     async def ended(self, ending: Ending, *, pause_s: float | None) -> None:
         """An attempt has ended; another follows after ``pause_s``, if that is not None."""
+        self._crashed = ending.reason
         if self._listened:
             await self._write(lambda: self._record_end(ending, pause_s))
 

@@ -241,6 +241,9 @@ class RunRecorder:
         ending = self._ending
         assert ending is not None
         status = replace(self._observe(self._progress()), url=None, updated_at=time.time())
+        if self._checkpoint is not None:
+            # What was collected after it is gone with this process.
+            status = replace(status, step=self._checkpoint.step)
         if self._answers():
             state, reason, exit_code = ending
             if self._owner is not None and state is RunState.STOPPED:

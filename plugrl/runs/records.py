@@ -92,7 +92,7 @@ class RunStatus:
     phase: str = ""
     """What the server does, in the words of its telemetry."""
     reason: str | None = None
-    """A sentence: why it waits, stopped or failed."""
+    """A sentence: why it waits, starts again, stopped or failed."""
     step: int = 0
     total_steps: int | None = None
     num_learns: int = 0

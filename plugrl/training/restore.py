@@ -44,11 +44,12 @@ def restore(
     checkpoint.require_same_origin(start, origin, how)
     if how in ("resume", "all"):
         _load_all(algorithm, start)
-    else:
-        algorithm.load_model(
-            start.state.model, without="critic." if how == "except-critic" else None
-        )
-    logger.info("restored step %d from %s (%s)", start.step, start.path, how)
+        logger.info("restored step %d from %s (%s)", start.step, start.path, how)
+        return
+    without = "critic." if how == "except-critic" else None
+    algorithm.load_model(start.state.model, without=without)
+    what = "the model" if without is None else "the model but its critic"
+    logger.info("took %s of step %d, %s; steps count from 0", what, start.step, start.path)
 
 
 def require_steps_left(spec: RunSpec, algorithm: Algorithm[Any], start: LoadedCheckpoint) -> None:

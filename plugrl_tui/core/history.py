@@ -19,6 +19,9 @@ from plugrl_tui.core.curves import METRICS_FILE, RETURN
 from plugrl_tui.core.format import grouped
 from plugrl_tui.core.tail import JsonTail
 
+_EVALUATION = "eval"
+"""The algorithm that trains nothing: there is nothing to resume, and no form for it."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunRow:
@@ -241,6 +244,9 @@ def _reason(run: FoundRun, state: RunState, now: float, errors: Iterable[str]) -
 
 
 def _advice(run: FoundRun, state: RunState) -> str:
+    if run.record.algorithm == _EVALUATION:
+        over = state.final or state is RunState.LOST
+        return "enter shows its log; y copies its command, which is typed by hand" if over else ""
     saved = run.status.last_checkpoint if run.status else None
     on = f"r resumes from step {grouped(saved.step)}" if saved else "N starts it anew"
     if state in {RunState.FAILED, RunState.LOST}:

@@ -166,6 +166,12 @@ class RunModel:
         return self.snapshot.run.env if self.snapshot is not None else None
 
     @property
+    def has_own_clients(self) -> bool:
+        """Whether env clients were started with it, which return when they or the server die."""
+        clients = self.record.config.get("clients") if self.record is not None else None
+        return bool(clients and clients.get("num_procs"))
+
+    @property
     def step(self) -> int | None:
         """Frames so far."""
         live = self.snapshot.counters.global_step if self.snapshot else None
@@ -211,8 +217,13 @@ class RunModel:
         return self.snapshot.counters.steps_per_second
 
     def eta_seconds(self) -> float | None:
-        """Until the run has all its steps, at its present pace."""
+        """Until the run has all its steps, at its present pace; not before the first learn.
+
+        That is when a server has got into its stride, and its pace holds a learn.
+        """
         if self.snapshot is None or self.total_steps is None or self.link is not Link.LIVE:
+            return None
+        if not self.snapshot.metrics:
             return None
         left = self.total_steps - self.snapshot.counters.global_step
         # A learn of more than a minute brings no steps: then the mean counts.

@@ -92,7 +92,7 @@ class LearnPane(RunPane):
     def _returns(self, width: int) -> Row:
         last, curve = self.model.latest(RETURN), self.model.curves.get(RETURN)
         if last is None:
-            words = "no episode has ended yet" if self.model.knows_metrics else "not known"
+            words = "no learn has ended yet" if self.model.knows_metrics else "not known"
             return [Span("return ", "dim"), Span(words, "dim")]
         change = _trend(curve) if curve is not None else None
         row = [Span("return ", "dim"), Span(fmt.value(last), "strong")]

@@ -111,4 +111,4 @@ class NoticeLine(RunPane):
 
 _COUNTING_TICKS, _IDLE_TICKS = 2, 8
 _RESUMABLE = frozenset({RunState.FAILED, RunState.STOPPED, RunState.LOST})
-_SPEAKING = frozenset(RunState) - {RunState.RUNNING, RunState.DONE, RunState.STARTING}
+_SPEAKING = frozenset(RunState) - {RunState.RUNNING, RunState.DONE}

@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from plugrl_tui.actions import bindings
 from plugrl_tui.core import format as fmt
-from plugrl_tui.core.model import Part
+from plugrl_tui.core.model import Link, Part
 from plugrl_tui.core.workers import Condition, WorkerRow
 from plugrl_tui.widgets.list_pane import CursorPane
 from plugrl_tui.widgets.pane import Row, Span
@@ -101,10 +101,13 @@ class WorkerTable(RunPane, CursorPane):
         """The command that starts an env client, in words that can be copied."""
         if self.model.is_over:
             return [[Span("the run is over, nobody is connected", "dim")]]
-        if self.model.snapshot is None:
+        if self.model.snapshot is None or self.model.link is not Link.LIVE:
             return [[Span("no server, so nobody is connected", "dim")]]
         command = self.model.client_command()
-        rows: list[Row] = [[Span("no env client is connected; start one:", "warn")], []]
+        if self.model.has_own_clients:
+            rows: list[Row] = [[Span("its clients are starting; one more:", "dim")], []]
+        else:
+            rows = [[Span("no env client is connected; start one:", "warn")], []]
         rows += [[Span(line, "strong")] for line in fmt.wrapped(command, width)]
         return [*rows, [], [Span("y copies this command", "dim")]]
 

@@ -31,7 +31,8 @@ async def test_a_crash_with_another_attempt_to_come_is_an_event_and_a_wait(tmp_p
     assert (status.state, status.reason, status.url) == (RunState.WAITING, CRASH.reason, None)
     await chronicle.begins(2)
     status = records.read_status(tmp_path)
-    assert (status.state, status.attempt, status.reason) == (RunState.STARTING, 2, None)
+    assert (status.state, status.attempt) == (RunState.STARTING, 2)
+    assert status.reason == "ended by SIGKILL; attempt 2 is starting"
 
 
 @pytest.mark.parametrize(

@@ -72,11 +72,15 @@ async def test_an_attempt_that_began_while_prefect_did_not_answer_is_recorded_at
 
 
 @pytest.mark.parametrize(
-    ("began", "message"),
-    [(True, "stopped by SIGINT; it can be resumed"), (False, "stopped by SIGINT")],
+    ("began", "resumable", "message"),
+    [
+        (True, True, "stopped by SIGINT; it can be resumed"),
+        (False, True, "stopped by SIGINT"),
+        (True, False, "stopped by SIGINT"),
+    ],
 )
-def test_a_run_that_was_stopped_can_be_resumed_unless_nothing_was_begun(began, message):
+def test_a_run_that_was_stopped_can_be_resumed_if_it_has_begun_to_train(began, resumable, message):
     ending = Ending(
         attempt=1, outcome=Outcome.STOPPED, exit_code=0, reason="stopped by SIGINT", began=began
     )
-    assert attempts.final_state(ending).message == message
+    assert attempts.final_state(ending, resumable=resumable).message == message

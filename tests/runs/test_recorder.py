@@ -98,6 +98,16 @@ def test_a_run_without_a_supervisor_is_told_from_listening_to_its_end(run_dir, s
     assert [run.path for run in catalog.find_runs().found] == [run_dir]
 
 
+def test_a_run_that_has_ended_is_at_the_step_it_can_be_resumed_from(run_dir, server):
+    server.progress = server.progress._replace(step=100)
+    recorder = RunRecorder(run_dir, None, server)
+    recorder.open(RECORD, URL)
+    assert status_when(run_dir, lambda s: s.state is RunState.RUNNING).step == 100
+    recorder.saved(Checkpoint("/exp/64", 64))
+    recorder.close(DONE)
+    assert records.read_status(run_dir).step == 64
+
+
 def test_a_folder_that_was_deleted_under_a_run_is_a_run_again_once_it_is_back(run_dir, server):
     recorder = RunRecorder(run_dir, None, server)
     recorder.open(RECORD, URL)

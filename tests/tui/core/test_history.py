@@ -83,6 +83,11 @@ def test_a_run_of_another_machine_lives_while_it_says_so(
     assert only_row().has_process() is lives
 
 
+def test_what_measured_is_typed_by_hand(tmp_path: Path) -> None:
+    make_run(tmp_path, state=RunState.DONE, algorithm="eval")
+    assert only_row().advice == "enter shows its log; y copies its command, which is typed by hand"
+
+
 def test_a_failed_run_tells_its_last_error(tmp_path: Path) -> None:
     folder = make_run(tmp_path, state=RunState.FAILED, attempt=2)
     for why in ("out of memory", "exit code 139"):

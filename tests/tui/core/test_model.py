@@ -218,6 +218,12 @@ def test_the_time_left_comes_from_the_pace_of_now():
     assert model.eta_seconds() is None
 
 
+def test_before_the_first_learn_the_pace_says_little_of_the_time_left():
+    model = played(30, clock=Clock())
+    model.take_snapshot(snapshot_of(model)._replace(metrics={}))
+    assert model.eta_seconds() is None
+
+
 def test_a_run_that_stands_still_is_said_to_whatever_its_server_s_mean():
     model, source = RunModel("x", clock=Clock()), snapshot_of(live())
     mean = source.counters._replace(steps_per_second=812.0)

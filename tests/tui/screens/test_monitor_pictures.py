@@ -7,7 +7,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from plugrl.runs.records import RunState
+from plugrl.runs.records import RunRecord, RunState
 from plugrl_tui.core.model import Link, RunModel
 from plugrl_tui.core.snapshot import LogLine
 from tests.tui.clock import NOW, Clock
@@ -32,6 +32,28 @@ def waiting() -> RunModel:
     assert model.snapshot is not None
     model.workers.forget()
     model.take_snapshot(model.snapshot._replace(workers=(), learn=None))
+    return model
+
+
+def awaiting_its_own() -> RunModel:
+    model = waiting()
+    names = {"policy": "gaussian-policy", "policy_variant": "default", "algorithm": "ppo"}
+    clients = {"num_procs": 2, "num_envs": 4}
+    model.record = RunRecord(
+        exp_name="hopper-s3", **names, algorithm_variant="default", config={"clients": clients}
+    )
+    return model
+
+
+def starting_again() -> RunModel:
+    """A server that was seen is gone; its supervisor starts another."""
+    model = running()
+    model.set_link(Link.NONE)
+    model.status = replace(
+        STATUS,
+        state=RunState.STARTING,
+        reason="the server was ended by SIGKILL; attempt 2 is starting",
+    )
     return model
 
 
@@ -60,6 +82,8 @@ STATES: dict[str, Callable[[], RunModel]] = {
     "running": running,
     "learning": learning,
     "waiting": waiting,
+    "awaiting_its_own": awaiting_its_own,
+    "starting_again": starting_again,
     "stale": stale,
     "starting": lambda: linked(Link.CONNECTING, "", seen_before=False),
     "never_reached": lambda: linked(
