@@ -37,10 +37,14 @@ def waiting() -> RunModel:
 
 def awaiting_its_own() -> RunModel:
     model = waiting()
-    names = {"policy": "gaussian-policy", "policy_variant": "default", "algorithm": "ppo"}
     clients = {"num_procs": 2, "num_envs": 4}
     model.record = RunRecord(
-        exp_name="hopper-s3", **names, algorithm_variant="default", config={"clients": clients}
+        exp_name="hopper-s3",
+        policy="gaussian-policy",
+        policy_variant="default",
+        algorithm="ppo",
+        algorithm_variant="default",
+        config={"clients": clients},
     )
     return model
 
