@@ -65,7 +65,10 @@ def _text(
 ) -> list[str]:
     parts = [columns(_facts(run))]
     if events:
-        parts.append(f"events:\n{columns(_event_rows(events), indent=2, width=terminal_width())}")
+        kept = _kept(events)
+        which = "" if len(kept) == len(events) else f", {len(kept)} of {len(events)} (--json: all)"
+        table = columns(_event_rows(kept), indent=2, width=terminal_width())
+        parts.append(f"events{which}:\n{table}")
     for flow_run in history:
         rows = [_flow_run_row(flow_run), *(_flow_run_row(one, "  ") for one in flow_run.attempts)]
         table = columns([("FLOW RUN", "STATE", "TOOK", "TASKS", "WHY"), *rows], indent=2)
@@ -105,21 +108,28 @@ def _facts(run: FoundRun) -> list[tuple[str, str]]:
     return facts
 
 
-def _event_rows(events: list[Event]) -> list[tuple[str, ...]]:
+def _kept(events: list[Event]) -> list[Event]:
     """The latest remarkable events, with the newest one in any case."""
     told = [event for event in events if event.event not in UNREMARKABLE]
-    kept = [event for event in told[-DEFAULT_EVENTS:] if event is not events[-1]] + [events[-1]]
+    return [event for event in told[-DEFAULT_EVENTS:] if event is not events[-1]] + [events[-1]]
+
+
+def _event_rows(events: list[Event]) -> list[tuple[str, ...]]:
     return [
         ("TIME", "ATTEMPT", "STEP", "EVENT", ""),
         *(
             (moment(e.time), str(e.attempt), f"{e.step:,}", e.event, _details(e.details))
-            for e in kept
+            for e in events
         ),
     ]
 
 
 def _details(details: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in details.items() if name not in HIDDEN)
+    told = {name: value for name, value in details.items() if name not in HIDDEN}
+    return ", ".join(
+        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in told.items()
+    )
 
 
 def _flow_run_row(flow_run: FlowRunHistory, indent: str = "") -> tuple[str, ...]:

@@ -118,7 +118,12 @@ def test_a_run_is_shown_with_its_facts_and_what_happened(tmp_path, capsys):
     folder = make_run(tmp_path, "one", RunState.FAILED, reason="the loss is nan", attempt=2)
     for event in (
         *(Event(event="learn", attempt=1, step=step) for step in range(100)),
-        Event(event="crashed", attempt=1, step=99, details={"why": "killed by signal 9"}),
+        Event(
+            event="crashed",
+            attempt=1,
+            step=99,
+            details={"why": "killed by signal 9", "pause_s": 1.1971723574571291},
+        ),
     ):
         records.append_event(folder, event)
     assert show_run.run(["one"], "plugrl-flow show") == 0
@@ -127,7 +132,8 @@ def test_a_run_is_shown_with_its_facts_and_what_happened(tmp_path, capsys):
     assert facts["state"].endswith("FAILED: the loss is nan")
     assert facts["folder"].endswith(str(folder))
     assert facts["last"].endswith(str(folder / "2048"))
-    assert "crashed  why killed by signal 9" in out
+    assert "crashed  why killed by signal 9, pause_s 1.2" in out
+    assert "events, 2 of 102 (--json: all):" in out
     assert "learn" not in out
     show_run.run(["one", "--json"], "plugrl-flow show")
     assert len(json.loads(capsys.readouterr().out)["events"]) == 102
