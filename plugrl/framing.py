@@ -22,12 +22,16 @@ _BINARY = 0x82
 _FINAL, _OPCODE = 0x80, 0x0F
 _DATA = frozenset({0, 1, 2})
 """Continuation, text and binary."""
-_LEGAL = frozenset(final | code for final in (0, _FINAL) for code in (*_DATA, 8, 9, 10))
+_CONTROLS = frozenset({8, 9, 10})
+"""Close, ping and pong, with 125 bytes at most."""
+_LEGAL = frozenset(final | code for final in (0, _FINAL) for code in (*_DATA, *_CONTROLS))
 """First bytes that need not be refused at sight."""
 _MASKED, _LENGTH = 0x80, 0x7F
 _SHORT = 125
 """Longest payload whose length is in the second byte itself."""
-_LENGTH_BYTES = {126: 2, 127: 8}
+_HUGE = 127
+"""In the second byte: a length of eight bytes follows."""
+_LENGTH_BYTES = {126: 2, _HUGE: 8}
 _KEY_BYTES = 4
 HEAD_END = b"\r\n\r\n"
 """Where the opening handshake's HTTP head ends and frames begin."""
@@ -78,7 +82,7 @@ class Lane:
             span = self._span(data, at, max_bytes)
             if span is None:
                 self._gave_up = True
-                cuts.append(Cut(is_message=False, data=data[at:]))
+                cuts.append(Cut(is_message=False, data=_refusable(data[at:])))
                 break
             start, stop = span
             if stop > end:
@@ -108,6 +112,8 @@ class Lane:
         if length > _LENGTH or data[at] not in _LEGAL:
             return None
         if length > _SHORT:
+            if length == _HUGE and data[at] & _OPCODE in _CONTROLS:
+                return None
             extended = start
             start += _LENGTH_BYTES[length]
             if start > len(data):
@@ -121,6 +127,17 @@ class Lane:
         if frame[0] & _OPCODE in _DATA:
             self._in_fragments = not frame[0] & _FINAL
         return Cut(is_message=False, data=frame)
+
+
+def _refusable(data: bytes) -> bytes:
+    """What the library refuses at sight.
+
+    It waits for the payload of a ping, however long, before it refuses that: an opcode that is none
+    it does not.
+    """
+    if data[0] & _OPCODE in _CONTROLS and data[1] & _LENGTH == _HUGE:
+        return bytes([data[0] | _OPCODE]) + data[1:]
+    return data
 
 
 def binary_frame(message: bytes, *, from_client: bool) -> bytes:

@@ -109,3 +109,12 @@ def test_a_frame_beyond_the_limit_is_refused_by_its_header_alone() -> None:
     assert not cut.is_message
     protocol.receive_data(cut.data)
     assert "PayloadTooBig" in repr(protocol.parser_exc)
+
+
+@pytest.mark.parametrize("first", [0x88, 0x89, 0x8A, 0x09])
+def test_a_huge_control_frame_is_refused_by_its_first_two_bytes(first: int) -> None:
+    lane, protocol = Lane(from_client=True), library(from_client=True)
+    (cut,) = lane.cut(bytes([first, 0xFF]), MAX_BYTES)
+    assert not cut.is_message
+    protocol.receive_data(cut.data)
+    assert "ProtocolError" in repr(protocol.parser_exc)

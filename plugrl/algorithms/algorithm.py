@@ -3,6 +3,7 @@
 ``plugrl.algorithms.base.BaseAlgorithm`` adds a generator, for those that learn.
 """
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -118,8 +119,9 @@ class Algorithm(ABC, Generic[ConfigT]):
     def state(self) -> TrainState:
         """A copy of all that the run must remember.
 
-        Frames collected since the last learn are not in it: its ``global_step`` counts those
-        learned from, so that a checkpoint never claims a step that it does not contain.
+        As it stands, its ``global_step`` counts all frames that were stored. Who collects them for
+        a learn overrides that with the number of those learned from, so that a checkpoint claims
+        no step that it does not contain.
         """
         return TrainState(
             model=self.policy.weights(),
@@ -140,11 +142,12 @@ class Algorithm(ABC, Generic[ConfigT]):
 
         Raises:
             CheckpointMismatchError: the model is of another architecture.
+            LookupError, TypeError, ValueError: it is no state of such an algorithm.
         """
         self.load_model(state.model)
         self.policy.load_random_state(state.optimizer)
-        self.global_step = state.counters["global_step"]
-        self.num_learns = state.counters["num_learns"]
+        self.global_step = operator.index(state.counters["global_step"])
+        self.num_learns = operator.index(state.counters["num_learns"])
         self.episodes = EpisodeStats()
         self.episodes.load_state(state.counters["episodes"])
 

@@ -1,7 +1,9 @@
 """Evaluation: exactly N episodes of a policy that does not learn."""
 
 import json
+import logging
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,8 +14,11 @@ from plugrl.data.confidence import Interval, mean_interval
 from plugrl.data.first_episodes import Episode, FirstEpisodes
 from plugrl.data.frames import Frames, Inference
 from plugrl.data.progress import LearnProgress
+from plugrl.errors import UsageError
 from plugrl.policies.policy import Policy
 from plugrl.protocol.messages import Observation
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +68,9 @@ class EvaluationResult:
     def __str__(self) -> str:
         """A few lines for people."""
         how = "deterministic" if self.deterministic else "sampled"
+        plural = "" if self.num_episodes == 1 else "s"
         lines = [
-            f"evaluated {self.num_episodes} episodes ({how} actions)",
+            f"evaluated {self.num_episodes} episode{plural} ({how} actions)",
             f"  mean return  {self.return_mean:.2f} ± {self.return_std:.2f} (standard deviation)",
         ]
         if self.return_interval is not None:
@@ -85,9 +91,17 @@ class Evaluation(Algorithm[EvaluationConfig]):
     on_policy: ClassVar[bool] = False
 
     def __init__(self, config: EvaluationConfig, policy: Policy[Any], *, seed: int = 0) -> None:
-        """Start with no episode."""
+        """Start with no episode.
+
+        Raises:
+            UsageError: ``config.output`` can't be written.
+        """
         super().__init__(config, policy, seed=seed)
+        if config.output is not None:
+            _require_writable(config.output)
         self._episodes = FirstEpisodes(config.num_episodes)
+        self._trouble: OSError | None = None
+        """Why the result could not be written."""
         self.result: EvaluationResult | None = None
         """What came out, once all episodes have finished."""
 
@@ -123,8 +137,12 @@ class Evaluation(Algorithm[EvaluationConfig]):
         progress.step(epoch=0, num_epochs=1, minibatch=0, num_minibatches=1)
         self.result = summarize(self._episodes.finished(), self.config)
         if self.config.output is not None:
-            self.config.output.parent.mkdir(parents=True, exist_ok=True)
-            self.config.output.write_text(self.result.to_json() + "\n")
+            try:
+                _write(self.config.output, self.result.to_json() + "\n")
+            except OSError as error:
+                # What was measured is still told.
+                self._trouble = error
+                logger.error("THE RESULT IS NOT WRITTEN to %s: %s", self.config.output, error)
         self.num_learns += 1
         return self.result.metrics()
 
@@ -132,14 +150,41 @@ class Evaluation(Algorithm[EvaluationConfig]):
         """The result, and where its JSON is."""
         if self.result is None:
             return None
-        output = self.config.output
-        return f"{self.result}\n  JSON  {output or 'not written: --algo.output FILE names where'}"
+        where = str(self.config.output or "not written: --algo.output FILE names where")
+        if self._trouble is not None:
+            where = f"not written: {self._trouble}"
+        return f"{self.result}\n  JSON  {where}"
 
     def load_state(self, state: TrainState) -> None:
         """Become what ``state`` returned, with no episode."""
         super().load_state(state)
         self._episodes = FirstEpisodes(self.config.num_episodes)
         self.result = None
+
+
+def _require_writable(path: Path) -> None:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        return  # a pipe or a device, which may wait for its reader
+    there = path.exists()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("a").close()
+        if not there:
+            path.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"expected a file that can be written, got {path} ({error.strerror}), at --algo.output"
+        ) from error
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all, where it is a file; it may be a pipe or a device."""
+    if path.exists() and not path.is_file():
+        path.write_text(text)
+        return
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_text(text)
+    beside.replace(path)
 
 
 def summarize(episodes: list[Episode], config: EvaluationConfig) -> EvaluationResult:

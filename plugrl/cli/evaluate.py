@@ -9,7 +9,7 @@ from plugrl.cli.launch import AddFlags, make_plan, opening_flags, supervise
 from plugrl.cli.launch_plan import LaunchPlan
 from plugrl.cli.parsing import load_named_plugins, wants_help
 from plugrl.cli.run_server import add_server_flags
-from plugrl.errors import UsageError
+from plugrl.errors import CheckpointMismatchError, UsageError
 from plugrl.registry import POLICIES
 from plugrl.training.step_folder import read_step, require_step_folder
 
@@ -46,6 +46,7 @@ def read_plan(
         UsageError: STEP_DIR does not come first, or the flags can't work.
         CheckpointNotFoundError: STEP_DIR is no step folder.
         CheckpointDamagedError: it can't be trusted.
+        CheckpointMismatchError: its policy has other fields by now.
         UnknownNameError: its policy is not registered; ``--import`` may name who does that.
     """
     arguments = list(argv)
@@ -58,7 +59,7 @@ def read_plan(
     load_named_plugins(flags)
     origin: dict[str, Any] = read_step(step_dir).state["origin"]
     names = [origin["policy"], origin["policy_variant"], *ALGORITHM]
-    flags = [*_policy_flags(origin), f"--algo.policy-checkpoint-path={step_dir}", *flags]
+    flags = [*_policy_flags(origin, step_dir), f"--algo.policy-checkpoint-path={step_dir}", *flags]
     return make_plan(names, flags, opening, [*prog.split(), *argv])
 
 
@@ -75,7 +76,14 @@ def take_step_dir(argv: Sequence[str], prog: str) -> tuple[str, list[str]]:
     return step_dir, flags
 
 
-def _policy_flags(origin: dict[str, Any]) -> list[str]:
+def _policy_flags(origin: dict[str, Any], step_dir: Path) -> list[str]:
     default = POLICIES.variant(origin["policy"], origin["policy_variant"])
     saved = {n: tuple(v) if isinstance(v, list) else v for n, v in origin["policy_config"].items()}
-    return to_flags(type(default)(**saved), default, prefix="policy.")
+    try:
+        return to_flags(type(default)(**saved), default, prefix="policy.")
+    except (TypeError, ValueError) as error:
+        # The hashes are right: the policy has other fields by now, or other rules for them.
+        raise CheckpointMismatchError(
+            f"expected a {type(default).__name__}, got {origin['policy_config']} ({error}), "
+            f"at {step_dir}; it is of another version of {origin['policy']}"
+        ) from error

@@ -118,6 +118,11 @@ class Connection:
             self._refuse_text()
             return self._messages.popleft()
 
+    @property
+    def has_unread(self) -> bool:
+        """Whether a message has come that was not received yet."""
+        return bool(self._messages)
+
     def __enter__(self) -> Self:
         return self
 

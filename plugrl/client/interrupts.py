@@ -1,15 +1,13 @@
-"""SIGINT and SIGTERM as an exception, raised where it does no harm."""
+"""SIGINT, SIGTERM and SIGHUP as an exception, raised where it does no harm."""
 
 import contextlib
 import signal
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
 
 class StopRequestedError(BaseException):
-    """SIGINT or SIGTERM came; not an Exception, so that nothing on the way up takes it."""
+    """Such a signal came; not an Exception, so that nothing on the way up takes it."""
 
 
 class _State:
@@ -64,23 +62,27 @@ class Interruptible:
 
 @contextlib.contextmanager
 def stop_on_signals() -> Iterator[None]:
-    """Raise ``StopRequestedError`` in the main thread at the first SIGINT or SIGTERM.
+    """Raise ``StopRequestedError`` in the main thread at the first SIGINT, SIGTERM or SIGHUP.
 
-    What is left to do inside the block is then not cut short by SIGTERM; a second SIGINT ends
-    the process at once.
+    What is left to do inside the block is then not cut short by SIGTERM or SIGHUP; a second SIGINT
+    ends the process at once. A SIGHUP that ``nohup`` has ignored stays so.
     """
+    hung_up = getattr(signal, "SIGHUP", signal.SIGTERM)
+    is_heard = signal.getsignal(hung_up) is not signal.SIG_IGN
+    ends = {signal.SIGTERM, hung_up} if is_heard else {signal.SIGTERM}
 
     def stop(number: int, frame: FrameType | None) -> None:
         # A parent's SIGTERM may follow the terminal's SIGINT. Not SIG_IGN: Python would complain
         # of one that is here already.
-        signal.signal(signal.SIGTERM, _take_no_notice)
+        for each in ends:
+            signal.signal(each, _take_no_notice)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         request = StopRequestedError(f"received {signal.Signals(number).name}")
         if not _state.uninterrupted:
             raise request
         _state.pending = request
 
-    before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, *ends)}
     try:
         yield
     finally:

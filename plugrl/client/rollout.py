@@ -11,6 +11,7 @@ from plugrl.client.episodes import EVERYONE, EpisodeCounts, Rows
 from plugrl.client.greeting import require_same_launch, require_same_sizes
 from plugrl.config.client import ClientConfig
 from plugrl.envs.base import StepResult, VectorEnv
+from plugrl.errors import UnexpectedMessageError
 from plugrl.protocol.messages import Action, Array, Feedback, Metadata, Observation
 from plugrl.protocol.session import ClientSession
 
@@ -71,6 +72,10 @@ class Rollout:
             unchanged = self._reset_ended() if self._num_to_reset else self._all_true
             assert self._obs is not None
             infer = session.infer(self._obs, self._all, self.episodes.chunks, unchanged=unchanged)
+            if connection.has_unread:
+                raise UnexpectedMessageError(
+                    f"expected no message before the next infer, got one, from {connection.address}"
+                )
             # The last feedback and this infer go out in one write.
             connection.send(*held, infer)
             action = session.receive(connection.receive())

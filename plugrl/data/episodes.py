@@ -1,5 +1,6 @@
 """Statistics of the latest finished episodes, as clients report them in ``info["episode"]``."""
 
+import operator
 from collections import deque
 from typing import Any
 
@@ -7,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plugrl.protocol.messages import Info
+
+MAX_RETURN = float(np.finfo(np.float32).max)
+MAX_LENGTH = 2**53
+"""Steps of an episode; every number up to here is a float64."""
 
 
 class EpisodeStats:
@@ -24,7 +29,8 @@ class EpisodeStats:
     def record(self, info: Info, done: NDArray[np.bool_]) -> int:
         """Take the episodes of the frames that are done (m,); returns how many there were.
 
-        Those with a return of NaN or infinity are left out.
+        Those that can't be are left out: a return that is no finite float32, a length below 0 or
+        beyond ``MAX_LENGTH``.
         """
         if not done.any():
             return 0
@@ -37,7 +43,8 @@ class EpisodeStats:
             _column(episode, "l", done, default=0),
         )
         # One NaN of one client would hide the means of everybody's next hundred episodes.
-        finished &= np.isfinite(returns)
+        finished &= np.abs(returns) <= MAX_RETURN
+        finished &= (lengths >= 0) & (lengths <= MAX_LENGTH)
         successes = _column(episode, "s", done, default=False)
         for i in np.flatnonzero(finished):
             self.num_episodes += 1
@@ -75,11 +82,15 @@ class EpisodeStats:
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on from what ``state`` returned."""
-        self.num_episodes = state["num_episodes"]
-        self.returns.extend(state["returns"])
-        self.lengths.extend(state["lengths"])
-        self.successes.extend(state["successes"])
+        """Go on from what ``state`` returned.
+
+        Raises:
+            LookupError, TypeError, ValueError: it did not return this.
+        """
+        self.num_episodes = operator.index(state["num_episodes"])
+        self.returns.extend(map(float, state["returns"]))
+        self.lengths.extend(map(operator.index, state["lengths"]))
+        self.successes.extend(map(bool, state["successes"]))
         # Older checkpoints don't have it.
         self.any_success = state.get("any_success", any(self.successes))
 

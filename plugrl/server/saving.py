@@ -56,7 +56,7 @@ class Saving:
             assert self._write is not None
             saved = await self._write
         if saved is None:
-            raise CheckpointError("the last checkpoint could not be written; the one before stands")
+            raise CheckpointError(f"the checkpoint could not be written; {self.latest()}")
         dropped = self._algorithm.global_step - saved.step
         if dropped:
             logger.info(
@@ -81,10 +81,11 @@ class Saving:
             # The disk, or a writer that retries or records: training outlives any failed write.
             self.num_failed += 1
             logger.error(
-                "CHECKPOINT NOT SAVED near step %d: %s: %s; the last good one stands",
+                "CHECKPOINT NOT SAVED near step %d: %s: %s; %s",
                 self._algorithm.global_step,
                 type(error).__name__,
                 error,
+                self.latest(),
                 exc_info=not isinstance(error, OSError),
             )
             return None

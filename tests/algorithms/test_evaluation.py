@@ -13,6 +13,7 @@ from plugrl.config.evaluation import EvaluationConfig
 from plugrl.config.gaussian import GaussianConfig
 from plugrl.data.first_episodes import Episode
 from plugrl.data.progress import LearnProgress
+from plugrl.errors import UsageError
 from plugrl.policies.gaussian import GaussianPolicy
 
 
@@ -80,6 +81,28 @@ def test_the_result_is_written_as_json(
     written = json.loads(output.read_text())
     assert written["returns"] == algorithm.result.returns
     assert written["return_interval"] == list(algorithm.result.return_interval or ())
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_first_episode(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for path in (tmp_path, tmp_path / "file" / "r.json", Path("/proc/none/r.json")):
+        with pytest.raises(UsageError, match=r"can be written, got .* at --algo\.output"):
+            evaluation(num_episodes=1, output=path)
+    evaluation(num_episodes=1, output=tmp_path / "file")
+    evaluation(num_episodes=1, output=tmp_path / "r.json")
+    assert (tmp_path / "file").read_text() == "mine"
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_a_result_that_cannot_be_written_is_told_all_the_same(
+    drive: Any, target: Callable[..., Any], tmp_path: Path
+) -> None:
+    output = Path("/dev/full")
+    algorithm = evaluation(num_episodes=1, output=output)
+    drive(algorithm, target(2), 1)
+    said = str(algorithm.conclusion())
+    assert said.startswith("evaluated 1 episode (")
+    assert "JSON  not written: [Errno 28]" in said
 
 
 def test_statistics_by_hand() -> None:

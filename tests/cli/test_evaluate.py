@@ -5,7 +5,12 @@ from plugrl.cli import evaluate
 from plugrl.config.base import EnvSizes
 from plugrl.config.gaussian import GaussianConfig
 from plugrl.config.ppo import PPOConfig
-from plugrl.errors import CheckpointNotFoundError, UnknownNameError, UsageError
+from plugrl.errors import (
+    CheckpointMismatchError,
+    CheckpointNotFoundError,
+    UnknownNameError,
+    UsageError,
+)
 from plugrl.policies.gaussian import GaussianPolicy
 from plugrl.registry import POLICIES
 from plugrl.training.checkpoint import Origin, plain_config, save
@@ -61,6 +66,14 @@ def test_help_without_a_checkpoint_lists_the_options(argv, capsys):
     assert out.startswith("usage: plugrl eval STEP_DIR --env NAME")
     for flag in ("--algo.num-episodes", "--num-envs", "--policy.device", "--env NAME"):
         assert flag in out
+
+
+@pytest.mark.parametrize("config", [{"of_old": 1}, {"action_dim": "x"}])
+def test_a_policy_whose_fields_have_changed_is_one_sentence(tmp_path, config):
+    origin = {"policy": "dummy-policy", "policy_variant": "default", "policy_config": config}
+    step_dir = write_step(tmp_path, 7, {}, {"step": 7, **ALL_ELSE, "origin": origin})
+    with pytest.raises(CheckpointMismatchError, match=r"at .* of another version of dummy-policy"):
+        evaluate.run([str(step_dir), "--env", "dummy-v1"], "plugrl eval")
 
 
 @pytest.mark.integration

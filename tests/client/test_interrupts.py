@@ -15,10 +15,19 @@ def send(number):
     os.kill(os.getpid(), number)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_is_raised_as_an_exception_that_names_it(number):
     with pytest.raises(StopRequestedError, match=f"received {number.name}"), stop_on_signals():
         send(number)
+
+
+def test_a_terminal_that_is_closed_is_no_reason_to_stop_under_nohup():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop_on_signals():
+            send(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_no_handler_of_ordinary_errors_takes_it():

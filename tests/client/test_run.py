@@ -16,6 +16,7 @@ from plugrl.envs.base import VectorEnv
 from plugrl.envs.dummy import DummyEnv
 from plugrl.envs.probe import ProbeEnv
 from plugrl.errors import ConnectionLostError, EnvError, IncompatibleError, ProtocolError
+from plugrl.framing import binary_frame
 from plugrl.protocol import wire
 from plugrl.protocol.messages import Action, Metadata
 
@@ -212,6 +213,20 @@ def test_actions_for_another_number_of_envs_break_the_protocol(serving):
         await ws.wait_closed()
 
     with pytest.raises(ProtocolError, match=r"expected shape \(H, 2, ...\), got \(1, 3, 7\)"):
+        run_env_client(probe(2), config_of(serving(handler)))
+
+
+def test_an_action_before_its_infer_breaks_the_protocol(serving):
+    action = wire.encode(Action(None, np.zeros((1, 2, 7), np.float32)))
+
+    async def handler(ws):
+        await ws.send(wire.encode(Metadata({})))
+        await ws.recv()
+        # In one segment, so that the client has both when it has the first.
+        ws.transport.write(2 * binary_frame(action, from_client=False))
+        await ws.wait_closed()
+
+    with pytest.raises(ProtocolError, match="expected no message before the next infer"):
         run_env_client(probe(2), config_of(serving(handler)))
 
 

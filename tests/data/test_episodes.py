@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from plugrl.data.episodes import EpisodeStats
 
@@ -71,8 +72,18 @@ def test_its_state_is_json_and_comes_back() -> None:
     assert second.metrics() == first.metrics()
 
 
-def test_a_return_of_nan_or_infinity_is_left_out() -> None:
+@pytest.mark.parametrize(
+    ("returns", "lengths"),
+    [
+        ([np.nan, 3.0, np.inf], [1, 2, 3]),
+        ([1e308, 3.0, -1e39], [1, 2, 3]),
+        ([1.0, 3.0, 1.0], [-1, 2, 2**63]),
+    ],
+    ids=["not finite", "no float32", "no lengths"],
+)
+def test_an_episode_that_cannot_be_is_left_out(returns: list[float], lengths: list[int]) -> None:
     stats = EpisodeStats()
-    episode = {"r": np.array([np.nan, 3.0, np.inf]), "l": np.array([1, 2, 3])}
+    episode = {"r": np.array(returns), "l": np.array(lengths)}
     assert stats.record({"episode": episode}, np.ones(3, bool)) == 1
     assert stats.metrics()["rollout/episode_return_mean"] == 3.0
+    assert stats.metrics()["rollout/episode_length_mean"] == 2.0

@@ -57,7 +57,7 @@ def test_a_last_checkpoint_that_does_not_fit_is_a_failure_of_the_run(
     server.process.terminate()
     code, output = server.finish()
     assert code == 1
-    assert "the last checkpoint could not be written; the one before stands" in output
+    assert "the checkpoint could not be written; the last checkpoint is" in output
     (exp_dir,) = (small_disk / "dummy" / "dummy-policy").iterdir()
     newest = exp_dir / str(valid_steps(exp_dir)[-1])
     assert json.loads((newest / "state.json").read_text())["num_learns"] >= 1

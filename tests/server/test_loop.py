@@ -182,7 +182,7 @@ async def test_a_last_checkpoint_that_fails_is_an_error():
     saver.error = OSError(28, "No space left on device")
     loop = loop_of(algorithm, saver)
     loop.request_stop()
-    with pytest.raises(CheckpointError, match="the one before stands"):
+    with pytest.raises(CheckpointError, match="could not be written; no checkpoint was"):
         await loop.run()
 
 

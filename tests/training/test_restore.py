@@ -95,8 +95,19 @@ def test_a_resume_goes_before_a_warm_start(spec, saved, train):
         ("optimizer", {"rng.policy": ...}),
         ("counters", {"rewards": {}}),
         ("counters", {"episodes": [1]}),
+        ("counters", {"num_learns": "2"}),
+        ("counters", {"episodes": {"num_episodes": "1", "returns": []}}),
+        ("counters", {"episodes": {"num_episodes": 1, "returns": ["a"]}}),
     ],
-    ids=["a short generator", "no generator", "no moments", "episodes of another form"],
+    ids=[
+        "a short generator",
+        "no generator",
+        "no moments",
+        "episodes of another form",
+        "a count that is a text",
+        "episodes counted by a text",
+        "a return that is a text",
+    ],
 )
 def test_a_state_that_the_algorithm_cannot_take_is_one_sentence(spec, saved, part, changes):
     chosen = spec(algorithm_config=warm(saved.path))
