@@ -29,7 +29,9 @@ def _drain() -> None:
     from prefect.events.worker import EventsWorker
     from prefect.logging.handlers import APILogWorker
 
-    # A heartbeat may come once events are taken no more: its traceback concerns nobody.
+    # A heartbeat may come once events are taken no more: its traceback concerns nobody. Nor does
+    # what can't be sent to an API that is away, which Prefect would print past all loggers.
     logging.getLogger("prefect.events").setLevel(logging.CRITICAL)
+    logging.raiseExceptions = False
     APILogWorker.drain_all(timeout=DRAIN_TIMEOUT_S, at_exit=False)
     EventsWorker.drain_all(timeout=DRAIN_TIMEOUT_S, at_exit=False)

@@ -1,6 +1,5 @@
 """Running one of our flows from a command: found API, outcome, no tracebacks."""
 
-import asyncio
 import logging
 import threading
 from collections.abc import Mapping
@@ -31,13 +30,13 @@ def run_with_prefect(flow_name: str, parameters: Mapping[str, Any]) -> Ending | 
     from prefect.exceptions import TerminationSignal
     from prefect.flow_engine import run_flow_async
 
-    from flows.beside import outcome_of
+    from flows import beside
 
     flow = getattr(import_module(f"flows.{flow_name}"), flow_name)
     settling.join(RECONCILE_TIMEOUT_S)
     flow_call = run_flow_async(flow, parameters=dict(parameters), return_type="state")
     try:
-        outcome = asyncio.run(outcome_of(flow_call))
+        outcome = beside.run(beside.outcome_of(flow_call))
     except TerminationSignal as stop:
         outcome = stop
     if isinstance(outcome, TerminationSignal):

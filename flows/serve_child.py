@@ -47,7 +47,9 @@ def serve(order: Order, link: Link) -> StopReason:
     flow_run_id = os.environ.pop(SERVE_RUN_VARIABLE, "")
     if not flow_run_id:
         return _plainly(order, link)
-    outcome = event_loop.run(_as_flow_run(UUID(flow_run_id), order, link))
+    from flows import beside
+
+    outcome = beside.run(_as_flow_run(UUID(flow_run_id), order, link), event_loop.new)
     if outcome is None:
         return _plainly(order, link)
     if isinstance(outcome, StopReason):

@@ -9,6 +9,8 @@ CLIENT = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     # By default a call to an API that is gone retries for a minute.
     "PREFECT_CLIENT_MAX_RETRIES": "2",
+    # Nor should one to an API that hangs hold for a minute.
+    "PREFECT_API_REQUEST_TIMEOUT": "20",
     # A supervisor that was killed is seen within a minute.
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     "PREFECT_LOGGING_TO_API_BATCH_INTERVAL": "0.5",
