@@ -14,11 +14,14 @@ CLIENT = {
     # A supervisor that was killed is seen within a minute.
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     "PREFECT_LOGGING_TO_API_BATCH_INTERVAL": "0.5",
+    # What can't be sent to an API that is away would be shown, each piece with all it holds.
+    "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL",
 }
 """For every process with flows."""
 
 SERVER = {
     **CLIENT,
+    "PREFECT_INTERNAL_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     # Log lines reach an open page as they are written.
     "PREFECT_SERVER_LOGS_STREAM_OUT_ENABLED": "true",
