@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from flows import beside
 from plugrl.cli.supervision import Ending
 
 logger = logging.getLogger(__name__)
@@ -29,8 +30,6 @@ def run_with_prefect(flow_name: str, parameters: Mapping[str, Any]) -> Ending | 
     settling.start()
     from prefect.exceptions import TerminationSignal
     from prefect.flow_engine import run_flow_async
-
-    from flows import beside
 
     flow = getattr(import_module(f"flows.{flow_name}"), flow_name)
     settling.join(RECONCILE_TIMEOUT_S)

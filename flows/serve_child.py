@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from flows import beside
 from flows.leaving import leave
 from flows.supervised import SERVE_RUN_VARIABLE
 from plugrl.cli import child
@@ -47,8 +48,6 @@ def serve(order: Order, link: Link) -> StopReason:
     flow_run_id = os.environ.pop(SERVE_RUN_VARIABLE, "")
     if not flow_run_id:
         return _plainly(order, link)
-    from flows import beside
-
     outcome = beside.run(_as_flow_run(UUID(flow_run_id), order, link), event_loop.new)
     if outcome is None:
         return _plainly(order, link)
@@ -69,14 +68,13 @@ async def _as_flow_run(
 
     from flows import serve
     from flows.attempts import read, tried
-    from flows.beside import outcome_of
 
     flow_run = await tried("read the record of an attempt", read(flow_run_id))
     if flow_run is None:
         return None
     serve.job.set(serve.Job(order, link))
     flow: Flow[Any, Any] = serve.serve
-    outcome: StopReason | BaseException | None = await outcome_of(
+    outcome: StopReason | BaseException | None = await beside.outcome_of(
         run_flow_async(flow, flow_run=flow_run, parameters=flow_run.parameters, return_type="state")
     )
     return outcome

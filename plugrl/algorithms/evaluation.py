@@ -163,9 +163,9 @@ class Evaluation(Algorithm[EvaluationConfig]):
 
 
 def _require_writable(path: Path) -> None:
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        return  # a pipe or a device, which may wait for its reader
     there = path.exists()
+    if there and not (path.is_file() or path.is_dir()):
+        return  # a pipe or a device, which may wait for its reader
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.open("a").close()

@@ -177,7 +177,7 @@ class RunModel:
         live = self.snapshot.counters.global_step if self.snapshot else None
         if self.link is Link.LIVE or self.status is None:
             return live
-        return max(self.status.step, live or 0) if self.verdict().state.final else self.status.step
+        return self.status.step
 
     @property
     def total_steps(self) -> int | None:
