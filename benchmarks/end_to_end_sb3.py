@@ -12,7 +12,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
 
-NUM_ENVS, ROLLOUT, NUM_MINIBATCHES = 8, 2048, 32
+NUM_ENVS, ROLLOUT, NUM_MINIBATCHES, GAMMA = 8, 2048, 32, 0.995
 
 
 class Clock(BaseCallback):  # type: ignore[misc]
@@ -33,7 +33,8 @@ def main() -> None:
     gym_id, steps, vector = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     torch.set_num_threads(1)
     kind = SubprocVecEnv if vector == "subproc" else DummyVecEnv
-    envs = VecNormalize(make_vec_env(gym_id, n_envs=NUM_ENVS, seed=0, vec_env_cls=kind))
+    envs = make_vec_env(gym_id, n_envs=NUM_ENVS, seed=0, vec_env_cls=kind)
+    envs = VecNormalize(envs, gamma=GAMMA)
     model = PPO(
         "MlpPolicy",
         envs,
@@ -41,6 +42,7 @@ def main() -> None:
         batch_size=ROLLOUT // NUM_MINIBATCHES,
         n_epochs=10,
         learning_rate=lambda remaining: 3e-4 * remaining,
+        gamma=GAMMA,
         clip_range_vf=0.2,
         policy_kwargs={
             "net_arch": {"pi": [64, 64], "vf": [64, 64]},

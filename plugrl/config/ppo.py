@@ -29,7 +29,7 @@ class PPOConfig(AlgorithmConfig):
     """Let the learning rate fall linearly to 0 over the run."""
     adam_eps: float = 1e-5
     """Adam's epsilon."""
-    gamma: float = 0.99
+    gamma: float = 0.995
     """Discount of a frame."""
     gae_lambda: float = 0.95
     """Decay of the advantage trace."""

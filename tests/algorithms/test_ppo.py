@@ -186,7 +186,7 @@ def test_the_last_full_rollout_is_learned_from_before_it_stops(target: Callable[
 def test_advantages_bootstrap_where_truncated_and_not_where_terminated(
     target: Callable[..., Any],
 ) -> None:
-    algorithm = ppo(normalize_rewards=False)
+    algorithm = ppo(normalize_rewards=False, gamma=0.99)
     collect(algorithm, target(2))
     rows = algorithm._rollout.by_stream()
     advantages = algorithm._batch(rows).advantages.numpy()
