@@ -5,6 +5,8 @@
 
 Every run is ``plugrl launch`` with its own folder under --base-dir; one that was interrupted is
 resumed from its newest checkpoint. The score is the mean training return of the last 100 episodes.
+One client has all eight envs: so a seed learns the same whenever it is repeated, which with two
+clients it does not, for their frames come in another order each time.
 """
 
 import argparse
@@ -64,7 +66,7 @@ def run(task: Task, seed: int, base_dir: Path) -> None:
     if learns and learns[-1]["step"] >= task.steps:
         return
     command = [sys.executable, "-m", "plugrl.cli.main", "launch", task.policy, "default"]
-    command += ["ppo", task.variant, "--env", task.env, "--num-procs", "2", "--num-envs", "4"]
+    command += ["ppo", task.variant, "--env", task.env, "--num-procs", "1", "--num-envs", "8"]
     command += ["--seed", str(seed), "--port", "0", "--checkpoint-base-dir", str(base_dir)]
     command += ["--exp-name", name(task, seed), "--algo.global-steps", str(task.steps)]
     if learns:
