@@ -1,19 +1,13 @@
 import pytest
 
-from plugrl.algorithms.ppo import PPO
 from plugrl.cli import evaluate
-from plugrl.config.base import EnvSizes
-from plugrl.config.gaussian import GaussianConfig
-from plugrl.config.ppo import PPOConfig
 from plugrl.errors import (
     CheckpointMismatchError,
     CheckpointNotFoundError,
     UnknownNameError,
     UsageError,
 )
-from plugrl.policies.gaussian import GaussianPolicy
 from plugrl.registry import POLICIES
-from plugrl.training.checkpoint import Origin, plain_config, save
 from plugrl.training.step_folder import write_step
 
 ALL_ELSE = {"metrics": {}, "saved_at": "2026-01-01T00:00:00+00:00", "origin": {}, "counters": {}}
@@ -74,30 +68,3 @@ def test_a_policy_whose_fields_have_changed_is_one_sentence(tmp_path, config):
     step_dir = write_step(tmp_path, 7, {}, {"step": 7, **ALL_ELSE, "origin": origin})
     with pytest.raises(CheckpointMismatchError, match=r"at .* of another version of dummy-policy"):
         evaluate.run([str(step_dir), "--env", "dummy-v1"], "plugrl eval")
-
-
-@pytest.mark.integration
-def test_a_checkpoint_is_measured_with_the_architecture_it_was_saved_with(start, tmp_path):
-    policy, algorithm = GaussianConfig(hidden_sizes=(8,)), PPOConfig()
-    sizes = EnvSizes(obs_dim=3, action_dim=1)
-    origin = Origin(
-        policy="gaussian-policy",
-        policy_variant="default",
-        policy_config=plain_config(policy),
-        algorithm="ppo",
-        algorithm_variant="default",
-        algorithm_config=plain_config(algorithm),
-        sizes=sizes,
-    )
-    state = PPO(algorithm, GaussianPolicy(policy, sizes)).state()
-    step_dir = save(tmp_path / "saved", origin, state, {}).path
-    code, output = start(
-        *("eval", str(step_dir), "--env", "pendulum", "--algo.num-episodes", "2", "--port", "0"),
-        *("--max-episode-steps", "20", "--num-envs", "2", "--exp-name", "x"),
-    ).finish()
-    assert code == 0, output
-    assert "evaluated 2 episodes" in output
-    assert "95% confidence interval of the mean" in output
-    folder = tmp_path / "checkpoints" / "eval" / "gaussian-policy" / "x"
-    assert [p.name for p in folder.iterdir() if p.is_dir()] == []
-    assert (folder / "metrics.jsonl").exists()

@@ -10,7 +10,8 @@ import pytest
 from websockets.sync.client import connect
 
 from plugrl.server.signals import ECHO_S
-from tests.integration.conftest import Program, Start, arrays_of, serve, train
+from tests.integration.conftest import Program, Start, arrays_of, serve
+from tests.integration.trained import trained_checkpoint
 
 pytestmark = pytest.mark.integration
 
@@ -40,8 +41,7 @@ def _counters(step_dir: Path) -> dict[str, Any]:
 
 
 def test_ctrl_c_in_a_learn_saves_what_was_before_it_and_says_what_was_dropped(start, tmp_path):
-    train(start, (*PPO, "--algo.global-steps", "256", "--exp-name", "before"), CLIENT)
-    before = tmp_path / EXPERIMENTS / "before" / "256"
+    before = trained_checkpoint(tmp_path / EXPERIMENTS / "before", num_learns=2)
     server = _learning(
         start,
         *(*PPO, *ENDLESS_LEARN),
