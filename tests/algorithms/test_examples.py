@@ -27,6 +27,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
     load_plugins(modules)
 
 
+@pytest.mark.many_examples
 def test_the_custom_policy_learns_by_ppo(drive: Any, target: Callable[..., Any]) -> None:
     torch.manual_seed(0)
     policy = POLICIES.cls("shared-trunk")(POLICIES.variant("shared-trunk", "small"), SIZES)
@@ -38,6 +39,7 @@ def test_the_custom_policy_learns_by_ppo(drive: Any, target: Callable[..., Any])
     assert policy.metadata() == {"action_dim": 2, "action_horizon": 1}
 
 
+@pytest.mark.many_examples
 def test_the_custom_algorithm_climbs_and_resumes(drive: Any, target: Callable[..., Any]) -> None:
     def climber() -> Any:
         torch.manual_seed(0)

@@ -78,6 +78,7 @@ def test_before_the_first_step_of_every_learn_the_ratio_is_one(
         drive(algorithm, world, 1)
 
 
+@pytest.mark.many_examples
 def test_it_improves_a_simple_task(drive: Any, target: Callable[..., Any]) -> None:
     algorithm = ppo(
         rollout_steps=512, num_minibatches=8, num_epochs=10, learning_rate=3e-3, global_steps=10**6

@@ -22,7 +22,7 @@ SAVED = r"saved \S+/(\d+) \("
 """What a server says once a step is safe."""
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_after_three_kills_no_saved_step_is_lost(start, tmp_path):
     _kill_and_resume(start, tmp_path, num_kills=3, seed=1)
 

@@ -48,6 +48,7 @@ async def test_the_greeting_says_who_it_is_and_what_it_offers():
     assert data["features"] == ["reuse-feedback-obs"]
 
 
+@pytest.mark.many_examples
 async def test_a_hundred_clients_that_reconnect_at_once_are_all_served():
     algorithm = Scripted()
 

@@ -184,6 +184,7 @@ async def test_a_client_that_reports_without_reading_its_actions_is_closed(caplo
         assert "reads nothing" in caplog.text
 
 
+@pytest.mark.many_examples
 async def test_a_flood_of_pings_whose_pongs_nobody_reads_is_cut_off():
     async with running(Scripted(), limits=LIMITS) as up:
         reader, writer = await asyncio.open_connection("127.0.0.1", up.server.port, limit=1024)

@@ -87,6 +87,7 @@ async def choose(pilot: Pilot[None], name: str) -> None:
         await pilot.press("down")
 
 
+@pytest.mark.many_examples
 async def test_with_keys_alone(tmp_path: Path) -> None:
     app = PlugRLApp()
     async with app.run_test(size=(120, 40)) as pilot:
