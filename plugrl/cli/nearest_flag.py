@@ -9,6 +9,8 @@ from plugrl.errors import UsageError
 
 CLOSE = 0.6
 """Flags less alike than this, of 1, are not suggested."""
+CLOSE_ELSEWHERE = 0.7
+"""The same where the one typed is of a group, and the other is not of that."""
 SHORTEST_PART = 3
 """Letters that a part of a name needs to tell it."""
 
@@ -60,8 +62,12 @@ def nearest_flag(name: str, known: Iterable[str]) -> str | None:
     All are without dashes.
     """
     likeness = {flag: _likeness(name, flag) for flag in known}
-    best = max(likeness, key=lambda flag: likeness[flag], default=None)
-    return best if best is not None and likeness[best][0] >= CLOSE else None
+    close = [
+        flag
+        for flag, (alike, same_group, _) in likeness.items()
+        if alike >= (CLOSE if same_group or "." not in name else CLOSE_ELSEWHERE)
+    ]
+    return max(close, key=lambda flag: likeness[flag], default=None)
 
 
 class FlagParser(ArgumentParser):

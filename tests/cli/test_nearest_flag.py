@@ -4,7 +4,7 @@ from plugrl.cli.nearest_flag import FlagParser, nearest_flag, require_known
 from plugrl.errors import UsageError
 
 KNOWN = [
-    *("num-procs", "num-envs", "env", "exp-name", "seed", "resume", "no-resume", "port"),
+    *("num-procs", "num-envs", "env", "exp-name", "seed", "resume", "no-resume", "no-auth"),
     *("algo.learning-rate", "algo.gamma", "algo.gae-lambda", "algo.global-steps"),
     *("algo.rollout-steps", "policy.device", "policy.hidden-sizes", "env.kwargs"),
     *("env.max-episode-steps", "limits.max-message-bytes"),
@@ -26,6 +26,8 @@ KNOWN = [
         ("algo.learning_rate", "algo.learning-rate"),
         ("resum", "resume"),
         ("quux", None),
+        ("nosuch", "no-auth"),
+        ("algo.nosuch", None),
     ],
 )
 def test_a_flag_is_told_by_its_spelling_its_parts_or_its_initials(typed, meant):
