@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import itertools
 import os
 import signal
 import sys
@@ -36,14 +37,22 @@ UNTRACED = ("many_examples", "hypothesis", "fuzz")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first: at the end no worker waits for the other's last test.
 
+    Every worker of a distributed run is given one stretch of the tests to begin with. Those with
+    processes, which often wait, are dealt out to all but one of them: that one computes meanwhile.
+
     By folders and not by measured times, so that the order is the same for all workers.
     """
-
-    def place(item: pytest.Item) -> tuple[bool, bool]:
-        alone = item.get_closest_marker("integration") is None
-        return alone, WHOLE_RUNS.isdisjoint(item.path.parts)
-
-    items.sort(key=place)
+    items.sort(key=lambda item: WHOLE_RUNS.isdisjoint(item.path.parts))
+    with_processes = [item for item in items if item.get_closest_marker("integration")]
+    others = iter([item for item in items if not item.get_closest_marker("integration")])
+    num_workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    num_waiting = max(1, num_workers - 1)
+    length = len(items) // num_workers
+    ordered: list[pytest.Item] = []
+    for worker in range(num_workers):
+        stretch = with_processes[worker::num_waiting] if worker < num_waiting else []
+        ordered += itertools.chain(stretch, itertools.islice(others, max(0, length - len(stretch))))
+    items[:] = itertools.chain(ordered, others)
 
 
 @pytest.hookimpl(wrapper=True)
