@@ -226,12 +226,12 @@ def test_an_env_of_a_persons_own_is_trained_by_its_class(start, tmp_path):
         "        return np.zeros(5, np.float32), 1.0, False, False, {}\n"
     )
     run = start(
-        *("launch", "gaussian-policy", "default", "ppo", "debug", "--env", "my_env:MyEnv"),
-        *("--max-episode-steps", "9", "--port", "0"),
+        *("launch", "dummy-policy", "default", "dummy", "debug", "--env", "my_env:MyEnv"),
+        *("--policy.action-dim", "2", "--max-episode-steps", "9", "--port", "0"),
     )
     code, output = run.finish()
     assert code == 0, output
-    assert "step 512/512" in output
+    assert "step 64/64" in output
 
 
 @pytest.mark.integration

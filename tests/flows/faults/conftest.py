@@ -173,14 +173,12 @@ def states_of(name: str) -> tuple[str, list[str]]:
 Start = Callable[..., Run]
 
 PPO = ("gaussian-policy", "default", "ppo", "debug", "--env", "pendulum", "--port", "0")
-LONG_LEARN = (
-    *("dummy-policy", "default", "dummy", "debug", "--env", "dummy-v1:state", "--port", "0"),
-    *("--algo.fake-learn-duration-sec", "60"),
-)
+DUMMY = ("dummy-policy", "default", "dummy", "debug", "--env", "dummy-v1:state", "--port", "0")
+"""A short run, where what learns doesn't matter."""
+LONG_LEARN = (*DUMMY, "--algo.fake-learn-duration-sec", "60")
 ENDLESS = (*PPO, "--algo.global-steps", "1e9", "--retry-delay", "0.1", "--import", "faults")
 LIGHT = (
-    *("dummy-policy", "default", "dummy", "debug", "--env", "dummy-v1:state", "--port", "0"),
-    *("--algo.global-steps", "1e9", "--algo.fake-inference-duration-sec", "0.005"),
+    *(*DUMMY, "--algo.global-steps", "1e9", "--algo.fake-inference-duration-sec", "0.005"),
     *("--algo.fake-learn-freq", "64", "--retry-delay", "0.1", "--import", "faults"),
 )
 """Endless too, where what learns doesn't matter; at a pace that leaves the machine to others."""

@@ -11,7 +11,7 @@ import pytest
 from flows import api as prefect_server
 from plugrl.runs import prefect_api as addresses
 from plugrl.runs.records import RunState
-from tests.flows.faults.conftest import ENDLESS, PPO, Start, states_of, until
+from tests.flows.faults.conftest import DUMMY, ENDLESS, Start, states_of, until
 
 pytestmark = pytest.mark.integration
 
@@ -39,12 +39,12 @@ def kill_api() -> None:
 
 
 def test_without_an_api_a_run_trains_all_the_same(start: Start):
-    run = start(*PPO, PREFECT_API_URL="http://127.0.0.1:9/api")
+    run = start(*DUMMY, PREFECT_API_URL="http://127.0.0.1:9/api")
     assert run.finish() == 0, run.text
     assert "no Prefect API" in run.text
     status = run.status()
     assert status is not None
-    assert (status.state, status.exit_code, status.step) == (RunState.DONE, 0, 512)
+    assert (status.state, status.exit_code, status.step) == (RunState.DONE, 0, 64)
 
 
 @pytest.mark.slow  # starts an API of its own, twice
@@ -78,7 +78,7 @@ def tasks(url: str) -> int:
 @pytest.mark.slow  # two runs
 @pytest.mark.usefixtures("prefect_api")
 def test_two_runs_at_once_do_not_meet(start: Start):
-    one, other = start(*PPO), start(*PPO)
+    one, other = start(*DUMMY), start(*DUMMY)
     for run in (one, other):
         assert run.finish() == 0, run.text
         assert states_of(run.folder.name) == ("Completed", ["Completed"])

@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from plugrl.runs.records import RunState
+from plugrl.training.step_folder import valid_steps
 from tests.flows.faults.conftest import ENDLESS, LIGHT, Start, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("prefect_api")]
@@ -29,6 +30,11 @@ def test_clients_that_are_killed_one_or_all_come_back_and_training_goes_on(start
     assert run.finish() == 0, run.text
     assert run.states() == ("Cancelled", ["Cancelled"])
     assert run.events("crashed") == []
+    status = run.status()
+    assert status is not None
+    assert (status.state, run.events()[-1].event) == (RunState.STOPPED, "stopped")
+    assert status.last_checkpoint is not None
+    assert valid_steps(run.folder)[-1] == status.last_checkpoint.step
 
 
 @pytest.mark.slow  # the limits themselves are tested beside the supervisor

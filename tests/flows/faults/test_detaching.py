@@ -11,11 +11,11 @@ import psutil
 import pytest
 
 from plugrl.runs.records import RunState, RunStatus, read_run, read_status
-from tests.flows.faults.conftest import PPO, until
+from tests.flows.faults.conftest import DUMMY, until
 
 pytestmark = pytest.mark.integration
 
-TRAIN = (sys.executable, "-m", "flows.cli", "train", *PPO, "--no-prefect", "--detach")
+TRAIN = (sys.executable, "-m", "flows.cli", "train", *DUMMY, "--no-prefect", "--detach")
 
 
 def run(tmp_path: Path, *flags: str) -> subprocess.CompletedProcess[str]:
@@ -24,13 +24,14 @@ def run(tmp_path: Path, *flags: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_returns_once_the_server_is_up_and_the_run_goes_on(tmp_path: Path):
-    done = run(tmp_path, "--algo.global-steps", "1e9")
+    pace = ("--algo.fake-inference-duration-sec", "0.005")
+    done = run(tmp_path, "--algo.global-steps", "1e9", *pace)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(
         r"^x trains in the background, at ws://127.0.0.1:\d+$", done.stdout, re.MULTILINE
     )
     assert re.search(r"^to stop it: \S*plugrl-flow cancel x$", done.stdout, re.MULTILINE)
-    folder = tmp_path / "checkpoints" / "ppo" / "gaussian-policy" / "x"
+    folder = tmp_path / "checkpoints" / "dummy" / "dummy-policy" / "x"
     assert "--no-prefect" in read_run(folder).argv
     pid = read_status(folder).pid
     assert pid is not None

@@ -13,7 +13,11 @@ pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("prefect_api")]
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (("--policy.device", "nowhere"), "expected a device of this machine, got 'nowhere'"),
+        pytest.param(
+            ("--policy.device", "nowhere"),
+            "expected a device of this machine, got 'nowhere'",
+            marks=pytest.mark.slow,  # the same way, but for torch that has to be asked
+        ),
         (("--resume",), "no valid checkpoint to resume in"),
     ],
 )

@@ -33,7 +33,14 @@ STOPS: dict[str, Callable[[Run], None]] = {
 }
 
 
-@pytest.mark.parametrize("stop", STOPS.values(), ids=STOPS)
+@pytest.mark.parametrize(
+    "stop",
+    [
+        # The run whose clients are killed ends by it too, in the default run.
+        pytest.param(stop, id=name, marks=pytest.mark.slow if name == "Ctrl-C" else ())
+        for name, stop in STOPS.items()
+    ],
+)
 def test_a_stop_saves_and_both_flow_runs_are_cancelled(start: Start, stop):
     run = start(*LIGHT)
     run.wait_for("learn")
