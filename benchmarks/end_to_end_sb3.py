@@ -12,7 +12,10 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
 
-NUM_ENVS, ROLLOUT, NUM_MINIBATCHES, GAMMA = 8, 2048, 32, 0.995
+from plugrl.config.ppo import PPOConfig
+
+NUM_ENVS, ROLLOUT, NUM_MINIBATCHES = 8, 2048, 32
+GAMMA = PPOConfig().gamma
 
 
 class Clock(BaseCallback):  # type: ignore[misc]

@@ -101,7 +101,7 @@ def sb3_learn() -> Callable[[], float]:
         n_steps=NUM_FRAMES,
         batch_size=NUM_FRAMES // 32,
         n_epochs=10,
-        gamma=0.995,
+        gamma=PPOConfig().gamma,
         clip_range_vf=0.2,
         device="cpu",
     )

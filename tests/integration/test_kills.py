@@ -23,8 +23,8 @@ SAVED = r"saved \S+/(\d+) \("
 
 
 @pytest.mark.timeout(300)
-def test_after_two_kills_no_saved_step_is_lost(start, tmp_path):
-    _kill_and_resume(start, tmp_path, num_kills=2, seed=1)
+def test_after_three_kills_no_saved_step_is_lost(start, tmp_path):
+    _kill_and_resume(start, tmp_path, num_kills=3, seed=1)
 
 
 @pytest.mark.slow

@@ -12,7 +12,8 @@ from plugrl.data.frames import Frames
 from plugrl.data.progress import LearnProgress
 from plugrl.policies.gaussian import GaussianPolicy
 from plugrl.protocol.messages import Observation
-from plugrl.training.checkpoint import Origin, plain_config, save
+from plugrl.training.checkpoint import save
+from tests.origins import of_ppo
 
 SIZES = EnvSizes(obs_dim=3, action_dim=1)
 
@@ -30,16 +31,7 @@ def trained_checkpoint(
             ppo.feedback(_frames(ppo, rng, num_feedbacks))
             num_feedbacks += 1
         ppo.learn(LearnProgress())
-    origin = Origin(
-        policy="gaussian-policy",
-        policy_variant="default",
-        policy_config=plain_config(policy),
-        algorithm="ppo",
-        algorithm_variant="debug",
-        algorithm_config=plain_config(algorithm),
-        sizes=SIZES,
-    )
-    return save(exp_dir, origin, ppo.state(), {}).path
+    return save(exp_dir, of_ppo(policy, algorithm, SIZES), ppo.state(), {}).path
 
 
 def _frames(ppo: PPO, rng: np.random.Generator, sequence: int) -> Frames:

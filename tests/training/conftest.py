@@ -15,8 +15,9 @@ from plugrl.data.frames import Frames
 from plugrl.data.progress import LearnProgress
 from plugrl.policies.gaussian import GaussianPolicy
 from plugrl.protocol.messages import Observation
-from plugrl.training.checkpoint import Origin, plain_config
+from plugrl.training.checkpoint import Origin
 from plugrl.training.spec import RunSpec
+from tests.origins import of_ppo
 
 SIZES = EnvSizes(obs_dim=3, action_dim=2)
 POLICY = GaussianConfig(hidden_sizes=(8,))
@@ -25,15 +26,7 @@ ALGORITHM = PPOConfig(global_steps=256, rollout_steps=32, num_minibatches=4, num
 
 @pytest.fixture
 def origin() -> Origin:
-    return Origin(
-        policy="gaussian-policy",
-        policy_variant="default",
-        policy_config=plain_config(POLICY),
-        algorithm="ppo",
-        algorithm_variant="debug",
-        algorithm_config=plain_config(ALGORITHM),
-        sizes=SIZES,
-    )
+    return of_ppo(POLICY, ALGORITHM, SIZES)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from plugrl.errors import CheckpointDamagedError, CheckpointMismatchError
 from plugrl.training import checkpoint
 from plugrl.training.restore import restore
 from plugrl.training.run import TrainingRun, build_run
+from tests.origins import of_ppo
 
 SIZES = EnvSizes(obs_dim=3, action_dim=2)
 TINY_PPO = PPOConfig(global_steps=64, rollout_steps=32, num_minibatches=4, num_epochs=2)
@@ -23,15 +24,7 @@ def saved(spec, train, tmp_path) -> checkpoint.LoadedCheckpoint:
     """A checkpoint of one learn, of another experiment."""
     run = build_run(spec(run={"seed": 7, "exp_name": "before"}))
     train(run.algorithm, 1)
-    origin = checkpoint.Origin(
-        policy="gaussian-policy",
-        policy_variant="default",
-        policy_config=checkpoint.plain_config(GaussianConfig(hidden_sizes=(8,))),
-        algorithm="ppo",
-        algorithm_variant="default",
-        algorithm_config=checkpoint.plain_config(TINY_PPO),
-        sizes=SIZES,
-    )
+    origin = of_ppo(GaussianConfig(hidden_sizes=(8,)), TINY_PPO, SIZES)
     path = checkpoint.save(tmp_path / "saved", origin, run.algorithm.state(), {}).path
     return checkpoint.load(path)
 

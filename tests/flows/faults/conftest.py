@@ -18,7 +18,8 @@ import psutil
 import pytest
 
 from plugrl.errors import RunRecordError
-from plugrl.runs.records import Event, RunStatus, read_events, read_status
+from plugrl.runs.records import Event, RunState, RunStatus, read_events, read_status
+from plugrl.training.step_folder import valid_steps
 from tests.shared_api import client_of
 from tests.with_us import WITH_US
 
@@ -146,6 +147,16 @@ class Run:
             raise AssertionError(self.text) from error
         until("no process to be left", lambda: not self.family())
         return code
+
+    def assert_it_stops_whole(self) -> None:
+        """It ends well, in its own attempt, and what it says of its last checkpoint is true."""
+        assert self.finish() == 0, self.text
+        assert self.states() == ("Cancelled", ["Cancelled"])
+        status = self.status()
+        assert status is not None
+        assert (status.state, self.events()[-1].event) == (RunState.STOPPED, "stopped")
+        assert status.last_checkpoint is not None
+        assert valid_steps(self.folder)[-1] == status.last_checkpoint.step
 
     def states(self) -> tuple[str, list[str]]:
         """The names of the flow run's state and of its attempts', as Prefect's API tells them."""

@@ -5,7 +5,6 @@ import signal
 import pytest
 
 from plugrl.runs.records import RunState
-from plugrl.training.step_folder import valid_steps
 from tests.flows.faults.conftest import ENDLESS, LIGHT, Start, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("prefect_api")]
@@ -27,14 +26,8 @@ def test_clients_that_are_killed_one_or_all_come_back_and_training_goes_on(start
     saved = len(run.events("saved"))
     run.wait_for("saved", saved + 1)
     run.signal(signal.SIGINT)
-    assert run.finish() == 0, run.text
-    assert run.states() == ("Cancelled", ["Cancelled"])
+    run.assert_it_stops_whole()
     assert run.events("crashed") == []
-    status = run.status()
-    assert status is not None
-    assert (status.state, run.events()[-1].event) == (RunState.STOPPED, "stopped")
-    assert status.last_checkpoint is not None
-    assert valid_steps(run.folder)[-1] == status.last_checkpoint.step
 
 
 @pytest.mark.slow  # the limits themselves are tested beside the supervisor

@@ -1,7 +1,6 @@
 """Every way to stop a run, and what is left of it."""
 
 import signal
-from collections.abc import Callable
 
 import pytest
 
@@ -27,32 +26,23 @@ def cancel_through_the_api(run: Run) -> None:
     api(f"/flow_runs/{flow_run_of(run.folder.name)['id']}/set_state", state=state, force=False)
 
 
-STOPS: dict[str, Callable[[Run], None]] = {
-    "Ctrl-C": lambda run: run.signal(signal.SIGINT),
-    "cancelled in Prefect": cancel_through_the_api,
-}
+def interrupt(run: Run) -> None:
+    run.signal(signal.SIGINT)
 
 
 @pytest.mark.parametrize(
     "stop",
     [
         # The run whose clients are killed ends by it too, in the default run.
-        pytest.param(stop, id=name, marks=pytest.mark.slow if name == "Ctrl-C" else ())
-        for name, stop in STOPS.items()
+        pytest.param(interrupt, id="Ctrl-C", marks=pytest.mark.slow),
+        pytest.param(cancel_through_the_api, id="cancelled in Prefect"),
     ],
 )
 def test_a_stop_saves_and_both_flow_runs_are_cancelled(start: Start, stop):
     run = start(*LIGHT)
     run.wait_for("learn")
     stop(run)
-    assert run.finish() == 0, run.text
-    assert run.states() == ("Cancelled", ["Cancelled"])
-    status = run.status()
-    assert status is not None
-    assert status.state is RunState.STOPPED
-    assert status.last_checkpoint is not None
-    assert valid_steps(run.folder)[-1] == status.last_checkpoint.step
-    assert [e.event for e in run.events()][-1] == "stopped"
+    run.assert_it_stops_whole()
 
 
 @pytest.mark.slow  # how a supervisor judges it is tested beside the supervisor
