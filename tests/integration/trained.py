@@ -31,7 +31,7 @@ def trained_checkpoint(
             ppo.feedback(_frames(ppo, rng, num_feedbacks))
             num_feedbacks += 1
         ppo.learn(LearnProgress())
-    return save(exp_dir, of_ppo(policy, algorithm, SIZES), ppo.state(), {}).path
+    return save(exp_dir, of_ppo(policy, algorithm, SIZES, variant="debug"), ppo.state(), {}).path
 
 
 def _frames(ppo: PPO, rng: np.random.Generator, sequence: int) -> Frames:

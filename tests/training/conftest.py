@@ -26,7 +26,7 @@ ALGORITHM = PPOConfig(global_steps=256, rollout_steps=32, num_minibatches=4, num
 
 @pytest.fixture
 def origin() -> Origin:
-    return of_ppo(POLICY, ALGORITHM, SIZES)
+    return of_ppo(POLICY, ALGORITHM, SIZES, variant="debug")
 
 
 @pytest.fixture
